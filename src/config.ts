@@ -1,7 +1,13 @@
+import { dirname, join } from "node:path";
+import { ConfigError, type ConfigFault } from "./config-faults.ts";
+import { configFile, type Environment, type ReadFile, readSettings } from "./config-file.ts";
+import { LOG_LEVEL, PORT, type Settings, STORE, type UpstreamSettings } from "./config-schema.ts";
+
 export interface UpstreamConfig {
   name: string;
   /** Ends without a slash, for example `https://api.openai.com/v1`. */
   base_url: string;
+  /** `undefined`: the client's own `Authorization` is passed on. */
   api_key: string | undefined;
   timeouts_ms: { connect: number; first_byte: number; idle: number };
   retry: number;
@@ -20,7 +26,6 @@ export interface KeyConfig {
   max_level: "read" | "write" | "admin";
   /** Globs over tool names. */
   tools: readonly string[];
-  rate: { per_minute?: number };
 }
 
 /** Every setting, checked and complete. Members are those of `toolweir.yaml`; see `config/toolweir.yaml` for their meaning. */
@@ -33,6 +38,7 @@ export interface Config {
   logLevel: string;
   /** Folder of the tool files; it need not exist. */
   toolsDir: string;
+  /** At least one; the first is the default. */
   upstreams: readonly UpstreamConfig[];
   models: readonly ModelConfig[];
   limits: {
@@ -49,4 +55,227 @@ export interface Config {
   /** `strict`: leave the `toolweir` member out of every answer. */
   compat: "extended" | "strict";
   tools: { network: "open" | "guarded"; allow_hosts: readonly string[] };
+}
+
+/** The settings, and what their author should be told though nothing is wrong. */
+export interface LoadedConfig {
+  /** Frozen at every depth. */
+  config: Config;
+  /** Sentences about settings that have no effect. */
+  notices: readonly string[];
+}
+
+const OPENAI_URL = "https://api.openai.com/v1";
+const PROTOCOLS = ["native", "auto"];
+
+/**
+ * The one reading of the configuration:
+ * 1. the file (`TOOLWEIR_CONFIG`, else `config/toolweir.yaml`, which need not exist), with `${NAME}` from the environment;
+ * 2. `TOOLWEIR_*` variables win over the file, `OPENAI_*` fill in what neither has set. An empty variable counts as unset;
+ * 3. `TOOLWEIR_UPSTREAM_*` and `OPENAI_*` concern the first upstream only. A file that has an `api_key` there, even an empty
+ *    one, has decided: `OPENAI_API_KEY` is not sent to it.
+ * Throws `ConfigError` with every fault of the file, else with every fault between settings.
+ */
+export function loadConfig(env: Environment, readFile?: ReadFile): LoadedConfig {
+  const file = configFile(env);
+  const settings = readSettings(env, readFile);
+  const loader = new Loader(env, file, settings);
+  const config = loader.config();
+  if (loader.faults.length > 0) throw new ConfigError(loader.faults);
+  return { config: deepFreeze(config), notices: notices(settings, config) };
+}
+
+/** Whether only programs on this machine can reach the address. */
+function isLoopback(host: string): boolean {
+  return /^(localhost|127(\.\d{1,3}){3}|::1)$/i.test(host);
+}
+
+/** A setting with the place it came from, so that a fault can name it. */
+interface Sourced<T> {
+  value: T;
+  file: string;
+  path: string;
+}
+
+class Loader {
+  readonly faults: ConfigFault[] = [];
+  readonly #env: Environment;
+  readonly #file: string;
+  readonly #settings: Settings;
+
+  constructor(env: Environment, file: string, settings: Settings) {
+    this.#env = env;
+    this.#file = file;
+    this.#settings = settings;
+  }
+
+  config(): Config {
+    const settings = this.#settings;
+    const host = (this.#env["TOOLWEIR_HOST"] || settings.host).replace(/^\[(.*)\]$/, "$1");
+    const adminKey = this.#env["TOOLWEIR_ADMIN_KEY"] || settings.admin_key;
+    const upstreams = this.#upstreams();
+    return {
+      host,
+      port: Number(this.#variable("TOOLWEIR_PORT", PORT.description, isPort) ?? settings.port),
+      adminKey,
+      store: this.#variable("TOOLWEIR_STORE", STORE.description, isStore) ?? settings.store,
+      logLevel: this.#variable("TOOLWEIR_LOG_LEVEL", LOG_LEVEL.description, isLevel) ?? settings.log_level,
+      toolsDir: join(dirname(this.#file), "tools"),
+      upstreams,
+      models: this.#models(upstreams),
+      limits: settings.limits,
+      locale: settings.locale,
+      keepalive: settings.keepalive,
+      auth: this.#auth(isLoopback(host), adminKey),
+      compat: settings.compat,
+      tools: {
+        network: settings.tools.network ?? (isLoopback(host) ? "open" : "guarded"),
+        allow_hosts: settings.tools.allow_hosts,
+      },
+    };
+  }
+
+  #variable(name: string, expected: string, accepts: (value: string) => boolean): string | undefined {
+    const value = this.#env[name] || undefined;
+    if (value !== undefined && !accepts(value)) this.#fault(name, expected, "environment");
+    return value;
+  }
+
+  #upstreams(): UpstreamConfig[] {
+    const list = this.#settings.upstreams;
+    const names = list.map(({ name }) => name);
+    this.#unique(names, "upstreams", "name");
+    return list.map((upstream, index) => {
+      upstream.fallback.forEach((name, at) => {
+        const others = names.filter((other) => other !== upstream.name);
+        if (others.includes(name)) return;
+        this.#fault(
+          `upstreams[${index}].fallback[${at}]`,
+          `the name of another upstream (${others.join(", ") || "there is none"})`,
+        );
+      });
+      return {
+        ...upstream,
+        base_url: this.#baseUrl(upstream, index),
+        api_key: this.#apiKey(upstream, index),
+      };
+    });
+  }
+
+  #baseUrl(upstream: UpstreamSettings, index: number): string {
+    const path = `upstreams[${index}].base_url`;
+    const sources: Sourced<string | undefined>[] = [{ value: upstream.base_url, file: this.#file, path }];
+    if (index === 0) {
+      const variable = (name: string) => ({ value: this.#env[name], file: "environment", path: name });
+      sources.unshift(variable("TOOLWEIR_UPSTREAM_URL"));
+      sources.push(variable("OPENAI_BASE_URL"), { value: OPENAI_URL, file: this.#file, path });
+    }
+    const source = sources.find(({ value }) => value) ?? { value: "", file: this.#file, path };
+    const url = source.value?.trim().replace(/\/+$/, "") ?? "";
+    if (!isBaseUrl(url)) {
+      const expected =
+        "an http or https URL without user, query or fragment, for example https://api.openai.com/v1";
+      this.#fault(source.path, expected, source.file);
+    }
+    return url;
+  }
+
+  #apiKey(upstream: UpstreamSettings, index: number): string | undefined {
+    if (index > 0) return upstream.api_key || undefined;
+    return (
+      this.#env["TOOLWEIR_UPSTREAM_KEY"] || (upstream.api_key ?? this.#env["OPENAI_API_KEY"]) || undefined
+    );
+  }
+
+  #models(upstreams: readonly UpstreamConfig[]): ModelConfig[] {
+    const names = upstreams.map(({ name }) => name);
+    return this.#settings.models.map(({ match, upstream = names[0] ?? "", protocol }, index) => {
+      if (!names.includes(upstream)) {
+        this.#fault(`models[${index}].upstream`, `the name of an upstream (${names.join(", ")})`);
+      }
+      if (!PROTOCOLS.includes(protocol)) {
+        this.#fault(
+          `models[${index}].protocol`,
+          `${PROTOCOLS.join(" or ")}: this version has no other protocol`,
+        );
+      }
+      return { match, upstream, protocol: "native" };
+    });
+  }
+
+  #auth(loopback: boolean, adminKey: string | undefined): Config["auth"] {
+    const keys = this.#settings.auth.keys.map(({ rate: _, ...key }) => key);
+    const mode = this.#settings.auth.mode ?? (loopback && keys.length === 0 ? "none" : "keys");
+    this.#unique(
+      keys.map(({ name }) => name),
+      "auth.keys",
+      "name",
+    );
+    this.#unique(
+      keys.map(({ key }) => key),
+      "auth.keys",
+      "key",
+    );
+    const admin = keys.findIndex(({ key }) => key === adminKey);
+    if (admin >= 0) this.#fault(`auth.keys[${admin}].key`, "another key than the admin key");
+    if (!loopback && adminKey === undefined) {
+      this.#fault(
+        "admin_key",
+        "an admin key (TOOLWEIR_ADMIN_KEY), because the host is not a loopback address",
+      );
+    }
+    if (mode === "keys" && keys.length === 0 && !(loopback && adminKey !== undefined)) {
+      const why = loopback ? "auth.mode is keys" : "the host is not a loopback address";
+      this.#fault("auth.keys", `at least one client key, or auth.mode: none, because ${why}`);
+    }
+    return { mode, keys };
+  }
+
+  #unique(values: readonly string[], list: string, member: string): void {
+    values.forEach((value, index) => {
+      const first = values.indexOf(value);
+      if (first !== index)
+        this.#fault(`${list}[${index}].${member}`, `another ${member} than ${list}[${first}] has`);
+    });
+  }
+
+  #fault(path: string, expected: string, file = this.#file): void {
+    this.faults.push({ file, path, expected });
+  }
+}
+
+function isPort(value: string): boolean {
+  return /^\d{1,5}$/.test(value) && Number(value) <= (PORT.maximum ?? 0);
+}
+
+function isStore(value: string): boolean {
+  return new RegExp(STORE.pattern ?? "").test(value);
+}
+
+function isLevel(value: string): boolean {
+  return LOG_LEVEL.enum?.includes(value) ?? false;
+}
+
+function isBaseUrl(text: string): boolean {
+  const url = URL.parse(text);
+  if (!url || !/^https?:$/.test(url.protocol)) return false;
+  return url.username === "" && url.password === "" && !/[?#]/.test(text);
+}
+
+function notices(settings: Settings, config: Config): string[] {
+  const idle = (path: string) => `${path} has no effect in this version.`;
+  const list = settings.auth.keys.flatMap(({ rate }, index) =>
+    rate ? [idle(`auth.keys[${index}].rate`)] : [],
+  );
+  if (settings.selection) list.unshift(idle("selection"));
+  if (config.auth.mode === "none" && config.auth.keys.length > 0) {
+    list.push("auth.keys has no effect, because auth.mode is none.");
+  }
+  return list;
+}
+
+function deepFreeze<T>(value: T): T {
+  if (typeof value !== "object" || value === null) return value;
+  for (const member of Object.values(value)) deepFreeze(member);
+  return Object.freeze(value);
 }

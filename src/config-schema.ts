@@ -1,0 +1,183 @@
+/** What `toolweir.yaml` holds once it is checked and its defaults are filled in. */
+export interface Settings {
+  host: string;
+  port: number;
+  admin_key?: string;
+  store: string;
+  log_level: string;
+  upstreams: UpstreamSettings[];
+  models: { match: string; upstream?: string; protocol: string }[];
+  limits: {
+    rounds: number;
+    tool_calls: number;
+    corrections: number;
+    run_ms: number;
+    tools_phase_ms: number;
+    concurrent_runs: number;
+  };
+  selection?: object;
+  locale: "en" | "zh";
+  keepalive: { every_ms: number; as: "comment" | "chunk" | "off" };
+  auth: { mode?: "keys" | "none"; keys: KeySettings[] };
+  compat: "extended" | "strict";
+  tools: { network?: "open" | "guarded"; allow_hosts: string[] };
+}
+
+export interface UpstreamSettings {
+  name: string;
+  base_url?: string;
+  api_key?: string;
+  timeouts_ms: { connect: number; first_byte: number; idle: number };
+  retry: number;
+  fallback: string[];
+}
+
+export interface KeySettings {
+  name: string;
+  key: string;
+  max_level: "read" | "write" | "admin";
+  tools: string[];
+  rate?: object;
+}
+
+/** The parts of JSON Schema that the settings use. `description` finishes the sentence "expected …". */
+export interface SettingSchema {
+  type: "object" | "array" | "string" | "integer";
+  description: string;
+  default?: unknown;
+  enum?: readonly string[];
+  minimum?: number;
+  maximum?: number;
+  minLength?: number;
+  minItems?: number;
+  pattern?: string;
+  required?: readonly string[];
+  properties?: Readonly<Record<string, SettingSchema>>;
+  additionalProperties?: false;
+  items?: SettingSchema;
+}
+
+/** Longest delay that a timer of Node takes; a longer one would fire at once. */
+const MAX_TIMER_MS = 2_147_483_647;
+
+function text(description: string, more: Partial<SettingSchema> = {}): SettingSchema {
+  return { type: "string", description, minLength: 1, ...more };
+}
+
+function oneOf(values: readonly string[], fallback?: string): SettingSchema {
+  const description = `one of ${values.join(", ")}`;
+  return { type: "string", description, enum: values, ...(fallback !== undefined && { default: fallback }) };
+}
+
+function whole(fallback: number | undefined, minimum: number, maximum = 1_000_000): SettingSchema {
+  const description = `a whole number from ${minimum} to ${maximum}`;
+  return {
+    type: "integer",
+    description,
+    minimum,
+    maximum,
+    ...(fallback !== undefined && { default: fallback }),
+  };
+}
+
+function milliseconds(fallback: number): SettingSchema {
+  const schema = whole(fallback, 1, MAX_TIMER_MS);
+  return { ...schema, description: `${schema.description}, in milliseconds` };
+}
+
+function group(
+  properties: Readonly<Record<string, SettingSchema>>,
+  required: readonly string[] = [],
+): SettingSchema {
+  return {
+    type: "object",
+    description: `a group of settings (${Object.keys(properties).join(", ")})`,
+    additionalProperties: false,
+    properties,
+    required,
+  };
+}
+
+/** A group that is there even where the file leaves it out, so that the defaults of its members apply. */
+function section(properties: Readonly<Record<string, SettingSchema>>): SettingSchema {
+  return { ...group(properties), default: {} };
+}
+
+function list(items: SettingSchema, description: string, fallback: readonly unknown[] = []): SettingSchema {
+  return { type: "array", description, items, default: fallback };
+}
+
+const upstream = group(
+  {
+    name: text("a name for this upstream"),
+    base_url: text("an http or https URL, for example https://api.openai.com/v1"),
+    api_key: text("the key as text, or nothing where clients bring their own", { minLength: 0 }),
+    timeouts_ms: section({
+      connect: milliseconds(5_000),
+      first_byte: milliseconds(60_000),
+      idle: milliseconds(30_000),
+    }),
+    retry: whole(2, 0, 10),
+    fallback: list(text("the name of another upstream"), "a list of upstream names"),
+  },
+  ["name"],
+);
+
+const model = group(
+  {
+    match: text('a model name, "*" stands for anything'),
+    upstream: text("the name of an upstream"),
+    protocol: text("the name of a protocol", { default: "native" }),
+  },
+  ["match"],
+);
+
+const key = group(
+  {
+    name: text("a name for this key"),
+    key: text("the key as text (in quotes if it has digits only)"),
+    max_level: oneOf(["read", "write", "admin"], "write"),
+    tools: list(text('a tool name, "*" stands for anything'), "a list of tool names", ["*"]),
+    rate: group({ per_minute: whole(undefined, 1) }),
+  },
+  ["name", "key"],
+);
+
+/** Where conversations and tools are kept: a file, memory or Redis. */
+export const STORE = text("sqlite:FILE, memory: or redis://HOST:PORT/DB", {
+  pattern: "^(sqlite:.+|memory:|rediss?://.+)$",
+  default: "sqlite:data/toolweir.db",
+});
+
+export const LOG_LEVEL = oneOf(["fatal", "error", "warn", "info", "debug", "trace", "silent"], "info");
+
+/** 0 lets the system choose. */
+export const PORT = whole(8787, 0, 65_535);
+
+/** Every setting of `toolweir.yaml`. A member that does not stand here is a fault: a misspelt key stops the start. */
+export const SETTINGS: SettingSchema = group({
+  host: text("a host name or address to listen on", { default: "127.0.0.1" }),
+  port: PORT,
+  admin_key: text("the key as text (in quotes if it has digits only)"),
+  store: STORE,
+  log_level: LOG_LEVEL,
+  upstreams: { ...list(upstream, "a list of at least one upstream", [{ name: "main" }]), minItems: 1 },
+  models: list(model, "a list of models"),
+  limits: section({
+    rounds: whole(10, 1, 1_000),
+    tool_calls: whole(10, 1, 10_000),
+    corrections: whole(3, 0, 1_000),
+    run_ms: milliseconds(300_000),
+    tools_phase_ms: milliseconds(30_000),
+    concurrent_runs: whole(2_000, 1),
+  }),
+  selection: group({ max_tools: whole(undefined, 1) }),
+  locale: oneOf(["en", "zh"], "en"),
+  keepalive: section({ every_ms: milliseconds(15_000), as: oneOf(["comment", "chunk", "off"], "comment") }),
+  auth: section({ mode: oneOf(["keys", "none"]), keys: list(key, "a list of client keys") }),
+  compat: oneOf(["extended", "strict"], "extended"),
+  tools: section({
+    network: oneOf(["open", "guarded"]),
+    allow_hosts: list(text("a host name or address"), "a list of host names"),
+  }),
+});
