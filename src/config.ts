@@ -58,9 +58,7 @@ export interface Config {
 }
 
 /** The settings, and what their author should be told though nothing is wrong. */
-export interface LoadedConfig {
-  /** Frozen at every depth. */
-  config: Config;
+export interface LoadedConfig extends Config {
   /** Sentences about settings that have no effect. */
   notices: readonly string[];
 }
@@ -74,7 +72,7 @@ const PROTOCOLS = ["native", "auto"];
  * 2. `TOOLWEIR_*` variables win over the file, `OPENAI_*` fill in what neither has set. An empty variable counts as unset;
  * 3. `TOOLWEIR_UPSTREAM_*` and `OPENAI_*` concern the first upstream only. A file that has an `api_key` there, even an empty
  *    one, has decided: `OPENAI_API_KEY` is not sent to it.
- * Throws `ConfigError` with every fault of the file, else with every fault between settings.
+ * The result is frozen at every depth. Throws `ConfigError` with every fault of the file, else with every fault between settings.
  */
 export function loadConfig(env: Environment, readFile?: ReadFile): LoadedConfig {
   const file = configFile(env);
@@ -82,7 +80,7 @@ export function loadConfig(env: Environment, readFile?: ReadFile): LoadedConfig 
   const loader = new Loader(env, file, settings);
   const config = loader.config();
   if (loader.faults.length > 0) throw new ConfigError(loader.faults);
-  return { config: deepFreeze(config), notices: notices(settings, config) };
+  return deepFreeze({ ...config, notices: notices(settings, config) });
 }
 
 /** Whether only programs on this machine can reach the address. */

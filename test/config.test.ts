@@ -6,8 +6,8 @@ function noFile(): never {
   throw Object.assign(new Error("no such file"), { code: "ENOENT" });
 }
 
-const bare = (env: Record<string, string>) => loadConfig(env, noFile).config;
-const load = (text: string, env: Record<string, string> = {}) => loadConfig(env, () => text).config;
+const bare = (env: Record<string, string>) => loadConfig(env, noFile);
+const load = (text: string, env: Record<string, string> = {}) => loadConfig(env, () => text);
 
 suite("loadConfig", () => {
   test("a missing default file gives the documented defaults", () => {
@@ -42,6 +42,7 @@ suite("loadConfig", () => {
       auth: { mode: "none", keys: [] },
       compat: "extended",
       tools: { network: "open", allow_hosts: [] },
+      notices: [],
     });
   });
 
@@ -61,7 +62,7 @@ suite("loadConfig", () => {
 
   test("TOOLWEIR_CONFIG names the file and with it the folder of the tools", () => {
     const seen: string[] = [];
-    const { config } = loadConfig({ TOOLWEIR_CONFIG: "/etc/gate/main.yaml" }, (path) => {
+    const config = loadConfig({ TOOLWEIR_CONFIG: "/etc/gate/main.yaml" }, (path) => {
       seen.push(path);
       return "port: 1";
     });
@@ -183,13 +184,13 @@ suite("notices", () => {
   test("name the settings that have no effect", () => {
     const text =
       "selection: { max_tools: 3 }\nauth: { mode: none, keys: [{ name: a, key: k, rate: { per_minute: 1 } }] }";
-    const { config, notices } = loadConfig({}, () => text);
+    const { auth, notices } = loadConfig({}, () => text);
     assert.equal(notices.length, 3);
     assert.match(
       notices.join("\n"),
       /^selection has no effect.*\nauth\.keys\[0\]\.rate.*\nauth\.keys has no effect/,
     );
-    assert.deepEqual(Object.keys(config.auth.keys[0] ?? {}), ["name", "key", "max_level", "tools"]);
+    assert.deepEqual(Object.keys(auth.keys[0] ?? {}), ["name", "key", "max_level", "tools"]);
   });
 
   test("are none for a plain configuration", () => {
