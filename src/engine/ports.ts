@@ -54,6 +54,28 @@ export interface Upstream {
   route(model: string): readonly UpstreamTarget[];
 }
 
+/** A request that goes to the default upstream as it is. Headers are names and values by turns, as they stood on the wire. */
+export interface PassThroughRequest {
+  method: string;
+  /** Path and query below the base URL of the upstream; begins with a slash. */
+  path: string;
+  /** Without `host`, `authorization` and what concerns only the client's own connection. */
+  headers: readonly string[];
+  /** The client's own `Authorization`, used where the upstream has no key of its own. */
+  authorization: string | undefined;
+  /** Read as fast as the upstream takes it; an error it throws is handed to `onError` as it is, if it is a `GatewayError`. */
+  body: AsyncIterable<Uint8Array> | undefined;
+}
+
+/** Like `ReplyHandler`, with the whole head. */
+export interface PassThroughHandler extends Omit<ReplyHandler, "onHead"> {
+  onHead(status: number, headers: readonly string[]): void;
+}
+
+export interface PassThrough {
+  forward(request: PassThroughRequest, handler: PassThroughHandler): UpstreamCall;
+}
+
 // ── Tools ────────────────────────────────────────────────────────────────────
 
 export interface ToolAttempt {
@@ -116,10 +138,7 @@ export interface ToolStore {
    * Stores the definition under the next version of its name. With `expectedVersion` (0: must not exist) only if that one is
    * current; `undefined` means somebody else was first and nothing was written.
    */
-  put(
-    definition: Omit<ToolDefinition, "version">,
-    expectedVersion?: number,
-  ): Promise<StoredTool | undefined>;
+  put(definition: Omit<ToolDefinition, "version">, expectedVersion?: number): Promise<StoredTool | undefined>;
   /** `false` if there is none, or `expectedVersion` is not current. */
   delete(name: string, expectedVersion?: number): Promise<boolean>;
   /** Every version ever stored under the name, oldest first. */
@@ -162,6 +181,8 @@ export interface RunInfo {
   stream: boolean;
   /** The client's `traceparent`, if it sent one. */
   traceparent: string | undefined;
+  /** `performance.now()` when the request came in; the start of the run unless given. */
+  receivedAt?: number;
 }
 
 export interface RunEnd {
@@ -176,6 +197,9 @@ export interface ToolEnd {
   attempts: number;
   durationMs: number;
   errorKind?: string | undefined;
+  /** Hash of the arguments that were sent, in place of the arguments. */
+  argumentsSha256?: string | undefined;
+  resultBytes?: number | undefined;
 }
 
 export interface GateNote {

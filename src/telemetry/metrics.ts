@@ -1,0 +1,158 @@
+import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from "prom-client";
+import type { GateNote, ToolOutcome } from "../engine/ports.ts";
+
+/** Tools beyond this many share the label `other`. */
+const MAX_TOOL_LABELS = 200;
+
+const OUTCOMES = [
+  "ok",
+  "error",
+  "rejected",
+  "timeout",
+  "cancelled",
+] as const satisfies readonly ToolOutcome[];
+
+const STOP_REASONS = new Set([
+  "completed",
+  "client_tools",
+  "approval_required",
+  "max_rounds",
+  "max_tool_calls",
+  "loop_guard",
+  "budget",
+  "timeout",
+  "length",
+  "content_filter",
+  "cancelled",
+  "error",
+]);
+
+const METHODS = new Set(["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"]);
+
+const FAST = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1];
+const CALL = [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
+const RUN = [0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300];
+
+export type Metrics = ReturnType<typeof createMetrics>;
+
+/**
+ * Every series of `/metrics`, in one registry of its own. No label is unbounded: a route is a pattern, an upstream is configured, a
+ * code, gate, problem, outcome or stop reason is from a closed list, and a tool is a registered name (the first 200 of them, the
+ * rest is `other`; what the model made up is `unknown`). Never a key, user, session, model, URL or message.
+ */
+export function createMetrics(isRegistered: (tool: string) => boolean) {
+  const register = new Registry();
+  collectDefaultMetrics({ register });
+  const series = createSeries(register);
+  const tools = new Map<string, ToolSeries>();
+
+  return {
+    ...series,
+
+    /** The series of one tool, for names as the model gave them. */
+    tool(name: string): ToolSeries {
+      const known = tools.get(name);
+      if (known) return known;
+      const label = toolLabel(name, isRegistered, tools);
+      const made = tools.get(label) ?? toolSeries(series, label);
+      tools.set(label, made);
+      return made;
+    },
+
+    runEnded(stopReason: string, seconds: number): void {
+      series.openRuns.dec();
+      series.runs.inc({ stop_reason: STOP_REASONS.has(stopReason) ? stopReason : "other" });
+      series.runSeconds.observe(seconds);
+    },
+
+    /** Counts one answer. `route` is the pattern of the route, `undefined` where none matched. */
+    countRequest(route: string | undefined, method: string, status: number): void {
+      series.requests.inc({
+        route: route ?? "none",
+        method: METHODS.has(method) ? method : "other",
+        status_class: `${Math.floor(status / 100)}xx`,
+      });
+    },
+
+    /** The text of `/metrics`. */
+    async render(): Promise<{ contentType: string; text: string }> {
+      return { contentType: register.contentType, text: await register.metrics() };
+    },
+  };
+}
+
+/** What is counted about one tool. Its label is settled, so that counting does not look it up again. */
+export interface ToolSeries {
+  ended(outcome: ToolOutcome, seconds: number): void;
+  verdict(note: GateNote): void;
+  coerced(count: number): void;
+  corrected(): void;
+}
+
+function toolLabel(
+  name: string,
+  isRegistered: (tool: string) => boolean,
+  taken: ReadonlyMap<string, unknown>,
+): string {
+  if (!isRegistered(name)) return "unknown";
+  return taken.size < MAX_TOOL_LABELS ? name : "other";
+}
+
+function toolSeries(series: Series, tool: string): ToolSeries {
+  const seconds = series.toolSeconds.labels({ tool });
+  const calls = Object.fromEntries(
+    OUTCOMES.map((outcome) => [outcome, series.toolCalls.labels({ tool, outcome })]),
+  );
+  const coercions = series.coercions.labels({ tool });
+  const corrections = series.corrections.labels({ tool });
+  return {
+    ended(outcome, duration) {
+      calls[outcome]?.inc();
+      seconds.observe(duration);
+    },
+    verdict({ gate, pass, problem }) {
+      series.verdicts.inc({ tool, gate, verdict: pass ? "pass" : "reject", problem: problem ?? "none" });
+    },
+    coerced: (count) => coercions.inc(count),
+    corrected: () => corrections.inc(),
+  };
+}
+
+type Series = ReturnType<typeof createSeries>;
+
+function createSeries(register: Registry) {
+  const counter = <L extends string>(name: string, help: string, labelNames: readonly L[] = []) =>
+    new Counter({ name: `toolweir_${name}`, help, labelNames, registers: [register] });
+  const seconds = <L extends string>(
+    name: string,
+    help: string,
+    buckets: number[],
+    labelNames: readonly L[] = [],
+  ) => new Histogram({ name: `toolweir_${name}_seconds`, help, labelNames, buckets, registers: [register] });
+
+  return {
+    runs: counter("runs_total", "Runs that ended, by why they ended.", ["stop_reason"]),
+    openRuns: new Gauge({ name: "toolweir_open_runs", help: "Runs going on now.", registers: [register] }),
+    runSeconds: seconds("run_duration", "From the request to the end of its run.", RUN),
+    firstTokenSeconds: seconds(
+      "time_to_first_token",
+      "From the request to the first text for the client.",
+      RUN,
+    ),
+    addedSeconds: seconds("added_latency", "From the request to the first one to an upstream.", FAST),
+    rounds: counter("rounds_total", "Completions asked of upstreams."),
+    upstreamErrors: counter("upstream_errors_total", "Failed attempts on an upstream.", ["upstream", "code"]),
+    toolCalls: counter("tool_calls_total", "Tool calls by how they ended.", ["tool", "outcome"]),
+    toolSeconds: seconds("tool_duration", "Of a tool call with all its attempts.", CALL, ["tool"]),
+    verdicts: counter("gate_verdicts_total", "What each gate said about a call.", [
+      "tool",
+      "gate",
+      "verdict",
+      "problem",
+    ]),
+    coercions: counter("coercions_total", "Argument values that were converted without loss.", ["tool"]),
+    corrections: counter("corrections_total", "Calls refused with an explanation for the model.", ["tool"]),
+    requests: counter("http_requests_total", "Answered HTTP requests.", ["route", "method", "status_class"]),
+    droppedLines: counter("log_lines_dropped_total", "Log lines lost because the log's reader was too slow."),
+  };
+}
