@@ -28,6 +28,7 @@ const CODES = {
   method_not_supported: [405, "invalid_request_error"],
   request_timeout: [408, "invalid_request_error"],
   tool_exists: [409, "invalid_request_error"],
+  tool_is_file: [409, "invalid_request_error"],
   precondition_failed: [412, "invalid_request_error"],
   request_too_large: [413, "invalid_request_error"],
   uri_too_long: [414, "invalid_request_error"],
@@ -47,6 +48,7 @@ const CODES = {
   response_too_large: [502, "api_error"],
   server_is_overloaded: [503, "api_error"],
   shutting_down: [503, "api_error"],
+  not_ready: [503, "api_error"],
   store_unavailable: [503, "api_error"],
   upstream_timeout: [504, "api_error"],
   upstream_stream_timeout: [504, "api_error"],
@@ -122,7 +124,11 @@ export class GatewayError extends Error {
 /** Whatever was thrown, as the error that may be shown: an unknown one becomes `internal_error` with a constant text. */
 export function asGatewayError(error: unknown): GatewayError {
   if (error instanceof GatewayError) return error;
-  return new GatewayError("internal_error", "The gateway failed on this request. The fault has been logged.", {
-    cause: error,
-  });
+  return new GatewayError(
+    "internal_error",
+    "The gateway failed on this request. The fault has been logged.",
+    {
+      cause: error,
+    },
+  );
 }

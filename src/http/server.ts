@@ -1,0 +1,136 @@
+import { randomUUID } from "node:crypto";
+import type { IncomingMessage } from "node:http";
+import { type FastifyInstance, type FastifyReply, type FastifyRequest, fastify } from "fastify";
+import { GatewayError } from "../errors.ts";
+import { type AccessOptions, createAccessCheck } from "./access.ts";
+import { createErrorHandler } from "./errors.ts";
+import { answerClientError, checkFraming, continueOrRefuse, ownExpectations } from "./framing.ts";
+import { acceptJson } from "./json-body.ts";
+import { explainUnknownUrls } from "./unknown-url.ts";
+
+/** Milliseconds unless the name says otherwise. */
+export interface EdgeLimits {
+  /** From the connection, or the end of the request before, to the end of the headers. */
+  headers: number;
+  /** To the end of the body; how long the answer takes is not limited here. */
+  request: number;
+  keepAlive: number;
+  /** How often the limits above are looked at, so how late they may strike. */
+  check: number;
+  bodyBytes: number;
+}
+
+const LIMITS: EdgeLimits = {
+  headers: 10_000,
+  request: 30_000,
+  keepAlive: 65_000, // above the usual 60 s of load balancers, so that they never meet a closed connection
+  check: 1_000,
+  bodyBytes: 8 * 1024 * 1024,
+};
+
+export interface ServerOptions extends AccessOptions {
+  /** Told of every failure that is a fault of the gateway, before the client gets its constant text. */
+  onError: (error: unknown, request: FastifyRequest) => void;
+  limits?: Partial<EdgeLimits>;
+}
+
+const REQUEST_ID = /^[A-Za-z0-9._-]{1,128}$/;
+
+/** The client's own id where it is a plain word, else a new one. */
+function requestId(raw: IncomingMessage): string {
+  const given = raw.headers["x-request-id"];
+  return typeof given === "string" && REQUEST_ID.test(given) ? given : randomUUID();
+}
+
+/**
+ * The HTTP server without any route.
+ *
+ * 1. Every request passes, in this order: framing, shutdown, route and method, access, `Expect`. The first that objects answers.
+ * 2. Every answer has `x-request-id` and `cache-control: no-store`; every error is the OpenAI envelope.
+ * 3. Headers, target, body, and the time to receive them, are bounded; the time of an answer is not.
+ * 4. Only `application/json` bodies are read, except where a plugin sets up parsers of its own.
+ * 5. A route is for administrators unless its `config.access` says otherwise.
+ * 6. Route schemas check and never change a request.
+ *
+ * Listen on an address, not on the name `localhost`: Fastify's second server for that name would miss some of this.
+ */
+export function createServer(options: ServerOptions): FastifyInstance {
+  const limits = { ...LIMITS, ...options.limits };
+  const handleError = createErrorHandler(options.onError);
+  const app: FastifyInstance = fastify({
+    logger: false,
+    http: {
+      maxHeaderSize: 16 * 1024,
+      headersTimeout: limits.headers,
+      requestTimeout: limits.request,
+      connectionsCheckingInterval: limits.check,
+    },
+    requestTimeout: limits.request,
+    keepAliveTimeout: limits.keepAlive,
+    bodyLimit: limits.bodyBytes,
+    forceCloseConnections: "idle",
+    return503OnClosing: false, // its answer is not our envelope: see `refuseWhenClosing`
+    requestIdHeader: false,
+    genReqId: requestId,
+    clientErrorHandler: answerClientError,
+    frameworkErrors: handleError,
+    ajv: { customOptions: { coerceTypes: false, removeAdditional: false, useDefaults: false } },
+    // Names are bounded by the target; a longer one is just not found.
+    routerOptions: { maxParamLength: 16 * 1024 },
+  });
+  app.setErrorHandler(handleError);
+  ownExpectations(app.server);
+  acceptJson(app);
+  guard(app, options);
+  return app;
+}
+
+/** The one `onRequest` hook of the edge. It is synchronous, for it runs on every request. */
+function guard(app: FastifyInstance, options: AccessOptions): void {
+  const explain = explainUnknownUrls(app);
+  const checkAccess = createAccessCheck(options);
+  const isClosing = watchClosing(app);
+
+  const check = (request: FastifyRequest, reply: FastifyReply): void => {
+    checkFraming(request.raw);
+    const { config, bodyLimit } = request.routeOptions;
+    const missing = config?.url === undefined;
+    const access = missing ? "public" : (config.access ?? "admin");
+    if (isClosing() && access !== "public") throw shuttingDown();
+    checkAccess(request, access);
+    if (missing) throw explain(request.raw.url ?? "");
+    if (request.headers.expect !== undefined) continueOrRefuse(request.raw, reply.raw, bodyLimit);
+  };
+
+  app.decorateRequest("caller");
+  app.addHook("onRequest", (request, reply, done) => {
+    reply.header("x-request-id", request.id).header("cache-control", "no-store");
+    try {
+      check(request, reply);
+    } catch (error) {
+      return done(error as Error);
+    }
+    done();
+  });
+}
+
+/** How often sockets that became idle during the shutdown are closed. */
+const REAP_MS = 100;
+
+/** While the server closes, sockets whose answer has ended would hold it open for the whole keep-alive time. */
+function watchClosing(app: FastifyInstance): () => boolean {
+  let closing = false;
+  app.addHook("preClose", (done) => {
+    closing = true;
+    const reaper = setInterval(() => app.server.closeIdleConnections(), REAP_MS);
+    app.server.once("close", () => clearInterval(reaper));
+    reaper.unref();
+    done();
+  });
+  return () => closing;
+}
+
+const shuttingDown = () =>
+  new GatewayError("shutting_down", "The gateway is shutting down.", {
+    headers: { "retry-after": "1", connection: "close" },
+  });
