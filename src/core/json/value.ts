@@ -11,3 +11,9 @@ export interface JsonObject {
 
 /** Where a value stands: keys and array positions from the root. */
 export type JsonPath = readonly (string | number)[];
+
+/** Sets a member as an own property whatever its name is: `__proto__` sets no prototype. */
+export function setMember(object: JsonObject, key: string, value: JsonValue): void {
+  if (key !== "__proto__") object[key] = value;
+  else Object.defineProperty(object, key, { value, writable: true, enumerable: true, configurable: true });
+}
