@@ -1,0 +1,87 @@
+import { hash } from "node:crypto";
+import { type JsonObject, type JsonValue, setMember } from "./value.ts";
+
+declare global {
+  interface JSON {
+    /** ECMAScript proposal "JSON.parse source text access"; Node has it, the types of ES2024 do not. */
+    rawJSON(text: string): object;
+  }
+}
+
+/**
+ * Compact JSON text.
+ *
+ * 1. A `bigint` keeps every digit; an infinite double (the text's number was beyond the doubles) is written as `1e999` or `-1e999`.
+ * 2. In all else the text is that of `JSON.stringify`: lone surrogates are escaped, -0 is `0`.
+ * 3. So it reads back as the same value, but for -0, and for a double beyond ±(2^53 - 1) that is written without an exponent:
+ *    that one reads back as a `bigint` whose nearest double it is.
+ */
+export function stringifyJson(value: JsonValue): string {
+  return needsRaw(value) ? JSON.stringify(value, rawNumber) : JSON.stringify(value);
+}
+
+/**
+ * One text for values that count as the same call: keys in the order of their UTF-16 units, numbers rounded to 6 decimals
+ * without trailing zeros, no exponents, -0 as `0`. So `1`, `1.0` and `1.0000001` are the same, `1` and `"1"` are not.
+ */
+export function canonicalJson(value: JsonValue): string {
+  if (Array.isArray(value)) return `[${value.map(canonicalJson).join(",")}]`;
+  if (typeof value === "number") return canonicalNumber(value);
+  if (typeof value === "bigint") return String(value);
+  if (typeof value !== "object" || value === null) return JSON.stringify(value);
+  const members = Object.keys(value)
+    .sort()
+    .map((key) => `${JSON.stringify(key)}:${canonicalJson(value[key] as JsonValue)}`);
+  return `{${members.join(",")}}`;
+}
+
+/** The SHA-256 of `canonicalJson(value)`, in hexadecimal: equal for the same call, whatever its spelling. */
+export function canonicalHash(value: JsonValue): string {
+  return hash("sha256", canonicalJson(value));
+}
+
+/** The same tree with the nearest double for each `bigint`, for code that knows no `bigint`. What holds none is not copied. */
+export function plainNumbers(value: JsonValue): JsonValue {
+  if (typeof value === "bigint") return Number(value);
+  if (typeof value !== "object" || value === null) return value;
+  return Array.isArray(value) ? plainArray(value) : plainObject(value);
+}
+
+function plainArray(array: JsonValue[]): JsonValue[] {
+  const plain = array.map(plainNumbers);
+  return plain.every((item, index) => Object.is(item, array[index])) ? array : plain;
+}
+
+function plainObject(object: JsonObject): JsonObject {
+  const plain: JsonObject = {};
+  let same = true;
+  for (const [key, value] of Object.entries(object)) {
+    const copy = plainNumbers(value);
+    setMember(plain, key, copy);
+    same &&= Object.is(copy, value);
+  }
+  return same ? object : plain;
+}
+
+function needsRaw(value: JsonValue): boolean {
+  if (typeof value === "bigint") return true;
+  if (typeof value === "number") return !Number.isFinite(value);
+  if (typeof value !== "object" || value === null) return false;
+  return Array.isArray(value) ? value.some(needsRaw) : Object.values(value).some(needsRaw);
+}
+
+function rawNumber(_key: string, value: unknown): unknown {
+  if (typeof value === "bigint") return JSON.rawJSON(String(value));
+  return typeof value === "number" && !Number.isFinite(value) ? JSON.rawJSON(infinite(value)) : value;
+}
+
+function canonicalNumber(number: number): string {
+  if (!Number.isFinite(number)) return infinite(number);
+  if (Number.isInteger(number)) return String(BigInt(number));
+  const text = number.toFixed(6).replace(/\.?0+$/, "");
+  return text === "-0" ? "0" : text;
+}
+
+function infinite(number: number): string {
+  return number > 0 ? "1e999" : "-1e999";
+}
