@@ -1,6 +1,7 @@
 import { Agent, type Dispatcher } from "undici";
 import type { JsonObject } from "../core/json/value.ts";
 import type { ToolDefinition } from "../core/tool.ts";
+import { isReservedHeader } from "../core/tool-endpoint.ts";
 import { type RenderedRequest, renderToolRequest, TemplateError } from "../core/tool-template.ts";
 import { type ToolAttempt, ToolFailure, type ToolReply, type ToolTransport } from "../engine/ports.ts";
 import { type AddressGuard, ConnectError } from "./address-guard.ts";
@@ -17,29 +18,6 @@ export interface ToolTransportOptions {
 
 const MAX_READ_BYTES = 1024 * 1024;
 const MAX_IDENTITY_CHARACTERS = 1024;
-
-/** What a tool definition cannot set: the gateway's own, and what belongs to the connection. */
-const PROTECTED = new Set([
-  "connection",
-  "content-length",
-  "expect",
-  "host",
-  "idempotency-key",
-  "keep-alive",
-  "proxy-authorization",
-  "proxy-connection",
-  "te",
-  "traceparent",
-  "trailer",
-  "transfer-encoding",
-  "upgrade",
-]);
-
-/** Whether the gateway sets this header itself, so that one of that name in a tool definition is not sent. */
-export function isProtectedHeader(name: string): boolean {
-  const header = name.toLowerCase();
-  return PROTECTED.has(header) || header.startsWith("x-toolweir-");
-}
 
 /**
  * Tool requests over HTTP/1.1.
@@ -100,7 +78,7 @@ function toDispatch(request: RenderedRequest, url: URL): Dispatcher.DispatchOpti
 }
 
 function headersOf(request: RenderedRequest, attempt: ToolAttempt): Record<string, string> {
-  const own = Object.entries(request.headers).filter(([name]) => !isProtectedHeader(name));
+  const own = Object.entries(request.headers).filter(([name]) => !isReservedHeader(name));
   return {
     accept: "application/json, */*;q=0.5",
     "user-agent": "toolweir",

@@ -1,8 +1,10 @@
 import assert from "node:assert/strict";
 import { once } from "node:events";
-import type { Socket } from "node:net";
+import type { LookupFunction, Socket } from "node:net";
 import { test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
+import { createAddressGuard } from "../../src/outbound/address-guard.ts";
+import { createToolTransport } from "../../src/outbound/tool-http.ts";
 import { attempt, openTransport, serveHttp, serveTcp, toolOf } from "./tool-fixture.ts";
 
 const never = new AbortController().signal;
@@ -90,18 +92,25 @@ test("a huge body is read up to the limit and then closed", async (t) => {
   await closed;
 });
 
-test("nobody listening, or an unknown name, is unreachable", async (t) => {
-  const transport = openTransport(t);
-  for (const [url, code] of [
-    ["http://127.0.0.1:1/", "ECONNREFUSED"],
-    ["http://no-such-host.invalid/", /ENOTFOUND|EAI_AGAIN/],
-  ] as const) {
-    await assert.rejects(transport.send(toolOf({ url }), {}, attempt, never), {
-      name: "ToolFailure",
-      kind: "unreachable",
-      message: code,
-    });
-  }
+test("nobody listening is unreachable", async (t) => {
+  const sent = openTransport(t).send(toolOf({ url: "http://127.0.0.1:1/" }), {}, attempt, never);
+  await assert.rejects(sent, { name: "ToolFailure", kind: "unreachable", message: "ECONNREFUSED" });
+});
+
+test("an unknown name is unreachable, a forbidden address an invalid request", async (t) => {
+  const lookup: LookupFunction = (hostname, _options, callback) => {
+    if (hostname === "inside.example.com") callback(null, [{ address: "10.0.0.1", family: 4 }]);
+    else callback(Object.assign(new Error("no such name"), { code: "ENOTFOUND" }), []);
+  };
+  const policy = createAddressGuard({ network: "guarded", allowHosts: [], lookup });
+  const transport = createToolTransport({ policy, secrets: () => undefined });
+  t.after(() => transport.close());
+  const send = (url: string) => transport.send(toolOf({ url }), {}, attempt, never);
+  await assert.rejects(send("https://gone.example.com/"), { kind: "unreachable", message: "ENOTFOUND" });
+  await assert.rejects(send("https://inside.example.com/"), {
+    kind: "invalid_request",
+    message: /not public/,
+  });
 });
 
 for (const [name, answer] of [
