@@ -1,3 +1,5 @@
+import { nearest } from "./core/schema/nearest.ts";
+
 /** One thing wrong with the settings. */
 export interface ConfigFault {
   /** The file as it was named, or `environment`. */
@@ -24,26 +26,8 @@ export function formatFaults(faults: readonly ConfigFault[]): string {
   return faults.map(({ file, path, expected }) => `${file}: ${path}: expected ${expected}`).join("\n");
 }
 
-/** Says which names there are, and which of them was probably meant. */
+/** Says which name was probably meant, or where none is near, which names there are. */
 export function suggest(what: string, wrong: string, names: readonly string[]): string {
-  const near = names
-    .map((name) => ({ name, distance: editDistance(wrong.toLowerCase(), name.toLowerCase()) }))
-    .filter(({ name, distance }) => distance <= Math.max(1, Math.floor(name.length / 3)))
-    .sort((a, b) => a.distance - b.distance)[0];
-  if (near) return `${what}; did you mean ${near.name}?`;
-  return `${what} (${names.join(", ")})`;
-}
-
-/** Levenshtein distance, one row at a time. */
-function editDistance(a: string, b: string): number {
-  let row = Array.from({ length: b.length + 1 }, (_, index) => index);
-  for (let i = 0; i < a.length; i++) {
-    const next = [i + 1];
-    for (let j = 0; j < b.length; j++) {
-      const swap = (row[j] ?? 0) + (a[i] === b[j] ? 0 : 1);
-      next.push(Math.min(swap, (row[j + 1] ?? 0) + 1, (next[j] ?? 0) + 1));
-    }
-    row = next;
-  }
-  return row[b.length] ?? 0;
+  const [near] = nearest(wrong, names);
+  return near === undefined ? `${what} (${names.join(", ")})` : `${what}; did you mean ${near}?`;
 }
