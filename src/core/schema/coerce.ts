@@ -1,0 +1,160 @@
+import { type JsonObject, type JsonValue, setMember } from "../json/value.ts";
+import { castString, looksLikeArray } from "./cast.ts";
+import { elementSchemas, type Matches, memberSchemas } from "./child-schemas.ts";
+import { type AcceptedTypes, ARRAY, isObject, NULL, typeOf } from "./json-types.ts";
+import { step } from "./pointer.ts";
+import type { EffectiveSchema, Schema, SchemaNode } from "./schema-node.ts";
+
+/** One change of a value. `path` is a JSON pointer; `to` is absent where the member was left out. */
+export interface Coercion {
+  readonly path: string;
+  readonly from: JsonValue;
+  readonly to?: JsonValue;
+}
+
+/** What a coercion asks the validator. */
+export interface Oracle {
+  /** Whether a value is valid against a part of the schema. */
+  readonly fits: (schema: Schema, value: JsonValue) => boolean;
+  readonly matches: Matches;
+}
+
+/** Places that one coercion visits at most; what lies beyond stays as it is. */
+const MAX_VISITS = 20_000;
+
+/**
+ * Turns arguments that are almost right into what the schema wants, without loss and without guessing.
+ *
+ * 1. A value of a type that its place allows is never changed itself; what is inside it is looked at.
+ * 2. A string becomes a number or integer (a JSON number that keeps all its digits), a boolean (`true` and `false` only), or
+ *    the object or array whose JSON text it is, where no string is allowed.
+ * 3. A single value becomes an array of one, where an array is wanted and the value fits as its element.
+ * 4. `null` for a declared optional member leaves the member out, where `null` is not allowed; `null` as the root is `{}`.
+ * 5. In a union that no branch of fits, the branch is taken that fits after the fewest changes, the first of equals.
+ * 6. The value given is not changed; unchanged parts are shared with the result.
+ */
+export class Coercer {
+  readonly #schema: EffectiveSchema;
+  readonly #types: AcceptedTypes;
+  readonly #oracle: Oracle;
+  #visits = 0;
+
+  constructor(schema: EffectiveSchema, types: AcceptedTypes, oracle: Oracle) {
+    this.#schema = schema;
+    this.#types = types;
+    this.#oracle = oracle;
+  }
+
+  /** The coerced value. Adds every change to `coercions`, outer ones before inner ones. */
+  coerce(value: JsonValue, coercions: Coercion[]): JsonValue {
+    if (value === null) {
+      coercions.push({ path: "", from: null, to: {} });
+      return {};
+    }
+    return this.#visit([this.#schema.root], value, "", coercions);
+  }
+
+  #visit(schemas: readonly Schema[], value: JsonValue, path: string, log: Coercion[]): JsonValue {
+    if (++this.#visits > MAX_VISITS || schemas.length === 0) return value;
+    const fitting = this.#cast(schemas, value, path, log);
+    const nodes = this.#expand(schemas, fitting);
+    const inner = this.#visitInside(nodes, fitting, path, log);
+    const unions = nodes.flatMap(({ anyOf, oneOf }) =>
+      [anyOf, oneOf].filter((branches) => branches !== undefined),
+    );
+    return unions.reduce<JsonValue>((current, branches) => this.#choose(branches, current, path, log), inner);
+  }
+
+  /** The value as a type that its place allows, or as it is. */
+  #cast(schemas: readonly Schema[], value: JsonValue, path: string, log: Coercion[]): JsonValue {
+    const wanted = this.#types.ofAll(schemas);
+    if (typeOf(value) & wanted) return value;
+    const said = typeof value === "string" ? castString(value, wanted) : undefined;
+    const cast = said ?? (wanted & ARRAY ? this.#wrap(schemas, value, path) : undefined);
+    if (cast === undefined) return value;
+    log.push({ path, from: value, to: cast });
+    return cast;
+  }
+
+  #wrap(schemas: readonly Schema[], value: JsonValue, path: string): JsonValue | undefined {
+    if (value === null || (typeof value === "string" && looksLikeArray(value))) return undefined;
+    const elements = elementSchemas(this.#expand(schemas, [value]), 0);
+    const element = this.#visit(elements, value, step(path, 0), []);
+    return typeOf(element) & this.#types.ofAll(elements) ? [value] : undefined;
+  }
+
+  #visitInside(nodes: readonly SchemaNode[], value: JsonValue, path: string, log: Coercion[]): JsonValue {
+    if (Array.isArray(value)) {
+      const items = value.map((item, at) =>
+        this.#visit(elementSchemas(nodes, at), item, step(path, at), log),
+      );
+      return items.every((item, at) => item === value[at]) ? value : items;
+    }
+    return isObject(value) ? this.#visitMembers(nodes, value, path, log) : value;
+  }
+
+  #visitMembers(nodes: readonly SchemaNode[], object: JsonObject, path: string, log: Coercion[]): JsonObject {
+    const result: JsonObject = {};
+    let changed = false;
+    for (const [key, member] of Object.entries(object)) {
+      const schemas = memberSchemas(nodes, key, this.#oracle.matches);
+      if (member === null && this.#mayBeLeftOut(nodes, schemas, key)) {
+        log.push({ path: step(path, key), from: null });
+        changed = true;
+        continue;
+      }
+      const visited = this.#visit(schemas, member, step(path, key), log);
+      changed ||= visited !== member;
+      setMember(result, key, visited);
+    }
+    return changed ? result : object;
+  }
+
+  #mayBeLeftOut(nodes: readonly SchemaNode[], schemas: readonly Schema[], key: string): boolean {
+    const isDeclared = nodes.some(
+      ({ properties }) => properties !== undefined && Object.hasOwn(properties, key),
+    );
+    const isRequired = nodes.some(({ required }) => required?.includes(key));
+    return isDeclared && !isRequired && !(this.#types.ofAll(schemas) & NULL);
+  }
+
+  #choose(branches: readonly Schema[], value: JsonValue, path: string, log: Coercion[]): JsonValue {
+    if (branches.some((branch) => this.#oracle.fits(branch, value))) return value;
+    let best: { value: JsonValue; log: Coercion[] } | undefined;
+    for (const branch of branches) {
+      const trial: Coercion[] = [];
+      const visited = this.#visit([branch], value, path, trial);
+      if (trial.length === 0 || (best !== undefined && trial.length >= best.log.length)) continue;
+      if (this.#oracle.fits(branch, visited)) best = { value: visited, log: trial };
+    }
+    if (best === undefined) return value;
+    log.push(...best.log);
+    return best.value;
+  }
+
+  /** All that judges the value beside each other, with references followed and conditions decided; unions stay unions. */
+  #expand(schemas: readonly Schema[], value: JsonValue): SchemaNode[] {
+    return schemas.flatMap((schema) => {
+      if (typeof schema === "boolean") return [];
+      const target = schema.$ref === undefined ? undefined : this.#schema.targets.get(schema.$ref);
+      const parts = [target, ...(schema.allOf ?? []), this.#conditional(schema, value)];
+      return [
+        schema,
+        ...this.#expand([...parts.filter((part) => part !== undefined), ...dependent(schema, value)], value),
+      ];
+    });
+  }
+
+  #conditional(node: SchemaNode, value: JsonValue): Schema | undefined {
+    if (node.if === undefined || (node.then ?? node.else) === undefined) return undefined;
+    return this.#oracle.fits(node.if, value) ? node.then : node.else;
+  }
+}
+
+function dependent(node: SchemaNode, value: JsonValue): Schema[] {
+  if (!isObject(value)) return [];
+  const all = Object.entries({ ...node.dependencies, ...node.dependentSchemas });
+  return all
+    .filter(([key, schema]) => Object.hasOwn(value, key) && !Array.isArray(schema))
+    .map(([, schema]) => schema as Schema);
+}

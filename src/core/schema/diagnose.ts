@@ -1,0 +1,172 @@
+import type { ErrorObject } from "ajv";
+import type { JsonPath, JsonValue } from "../json/value.ts";
+import { declaredNames } from "./declared-names.ts";
+import { type AcceptedTypes, isObject, typeNames, typeOf } from "./json-types.ts";
+import { stepsOf } from "./pointer.ts";
+import { type Problem, RULES, type Rule } from "./problem.ts";
+import type { EffectiveSchema, Schema, SchemaNode } from "./schema-node.ts";
+import type { SubschemaValidators } from "./subschema-validators.ts";
+
+/** Unions inside unions that are looked into for the branch that was meant. */
+const MAX_UNION_DEPTH = 4;
+
+const RULE_NAMES: ReadonlySet<string> = new Set(RULES);
+
+/** Finds out what is wrong with a value, as problems that can be told one by one. */
+export class Diagnosis {
+  readonly #validators: SubschemaValidators;
+  readonly #types: AcceptedTypes;
+  readonly #targets: EffectiveSchema["targets"];
+
+  constructor(validators: SubschemaValidators, types: AcceptedTypes, targets: EffectiveSchema["targets"]) {
+    this.#validators = validators;
+    this.#types = types;
+    this.#targets = targets;
+  }
+
+  /** The problems of an invalid value, in the order in which they were found; at least one. */
+  of(schema: Schema, value: JsonValue): Problem[] {
+    return this.#problems(schema, value, [], 0);
+  }
+
+  #problems(schema: Schema, value: JsonValue, path: JsonPath, unionDepth: number): Problem[] {
+    const errors = withoutBranches(this.#validators.errors(schema, value));
+    const problems = errors.flatMap((error) => this.#problem(error, value, path, unionDepth));
+    return mergeMembers(problems);
+  }
+
+  #problem(error: ErrorObject, root: JsonValue, base: JsonPath, unionDepth: number): Problem[] {
+    const found = follow(root, error.instancePath);
+    const path = [...base, ...found.path];
+    const node = (error.parentSchema ?? {}) as SchemaNode;
+    const { value } = found;
+    switch (error.keyword) {
+      case "required":
+        return [
+          { kind: "missing", path, names: [error.params["missingProperty"] as string], unexpected: [] },
+        ];
+      case "additionalProperties":
+      case "unevaluatedProperties": {
+        const name = (error.params["additionalProperty"] ?? error.params["unevaluatedProperty"]) as string;
+        return [{ kind: "unexpected", path, names: [name], known: declaredNames(node, this.#targets) }];
+      }
+      case "type":
+        return [{ kind: "type", path, types: typeNames(this.#types.of({ type: node.type ?? [] })), value }];
+      case "enum":
+        return [{ kind: "enum", path, allowed: node.enum ?? [], value }];
+      case "const":
+        return [{ kind: "enum", path, allowed: node.const === undefined ? [] : [node.const], value }];
+      case "anyOf":
+      case "oneOf":
+        return this.#union(error.keyword, node, value, path, unionDepth);
+      default:
+        return otherRule(error, path, value);
+    }
+  }
+
+  /** The branch that was probably meant tells more than "no branch fits". */
+  #union(
+    keyword: "anyOf" | "oneOf",
+    node: SchemaNode,
+    value: JsonValue,
+    path: JsonPath,
+    depth: number,
+  ): Problem[] {
+    const branches = node[keyword] ?? [];
+    const general: Problem = { kind: "rule", path, rule: keyword, limit: branches.length, value };
+    const types = branches.reduce<number>((set, branch) => set | this.#types.of(branch), 0);
+    if (!(typeOf(value) & types)) return [{ kind: "type", path, types: typeNames(types), value }];
+    const candidates = branches.filter((branch) => this.#types.of(branch) & typeOf(value));
+    if (depth >= MAX_UNION_DEPTH) return [general];
+    const attempts = candidates.map((branch) => this.#problems(branch, value, path, depth + 1));
+    // A branch without problems means that too many branches fit.
+    if (attempts.some((problems) => problems.length === 0)) return [general];
+    const allowed = allowedValues(attempts, path);
+    if (allowed !== undefined) return [{ kind: "enum", path, allowed, value }];
+    const best = attempts.reduce<Problem[]>((a, b) => (a.length > 0 && score(a) <= score(b) ? a : b), []);
+    return best.length > 0 ? best : [general];
+  }
+}
+
+/** How far a branch is from fitting; a wrong tag (an enum one step down) speaks most against it. */
+function score(problems: readonly Problem[]): number {
+  return problems.reduce((sum, { kind }) => sum + (kind === "enum" ? 100 : kind === "unexpected" ? 2 : 1), 0);
+}
+
+/** All allowed values, if every branch only lists values for this very place. */
+function allowedValues(attempts: readonly Problem[][], path: JsonPath): JsonValue[] | undefined {
+  const lists = attempts.map(([problem, ...others]) => {
+    const isList = problem?.kind === "enum" && problem.path.length === path.length && others.length === 0;
+    return isList ? problem.allowed : undefined;
+  });
+  return lists.length > 0 && lists.every((list) => list !== undefined) ? lists.flat() : undefined;
+}
+
+function otherRule(error: ErrorObject, path: JsonPath, value: JsonValue): Problem[] {
+  const { keyword, params } = error;
+  // `if` only repeats what `then` or `else` reported.
+  if (keyword === "if") return [];
+  if (keyword === "dependencies" || keyword === "dependentRequired") {
+    return [{ kind: "missing", path, names: [params["missingProperty"] as string], unexpected: [] }];
+  }
+  if (keyword === "propertyNames") {
+    return [{ kind: "rule", path, rule: "propertyNames", limit: params["propertyName"] as string, value }];
+  }
+  const rule: Rule = RULE_NAMES.has(keyword) ? (keyword as Rule) : "not";
+  const limit = typeof error.schema === "object" ? null : ((error.schema as JsonValue | undefined) ?? null);
+  return [{ kind: "rule", path, rule, limit, value }];
+}
+
+/** Drops the errors of single branches, of names and of elements that a later error sums up. */
+function withoutBranches(errors: readonly ErrorObject[]): ErrorObject[] {
+  const kept: ErrorObject[] = [];
+  for (const error of errors) {
+    if (["anyOf", "oneOf", "contains", "propertyNames"].includes(error.keyword)) {
+      while (kept.length > 0 && isInside(kept.at(-1), error)) kept.pop();
+    }
+    kept.push(error);
+  }
+  return kept;
+}
+
+function isInside(inner: ErrorObject | undefined, outer: ErrorObject): boolean {
+  if (inner === undefined || inner.parentSchema === outer.parentSchema) return false;
+  return inner.instancePath === outer.instancePath || inner.instancePath.startsWith(`${outer.instancePath}/`);
+}
+
+/** One problem for all missing members of an object, and one for all unexpected; together if an object has both. */
+function mergeMembers(problems: readonly Problem[]): Problem[] {
+  const merged: Problem[] = [];
+  for (const problem of problems) {
+    const at = merged.findIndex((other) => other.kind === problem.kind && samePath(other.path, problem.path));
+    const known = merged[at];
+    if (known === undefined) merged.push(problem);
+    else if (known.kind === "missing" || known.kind === "unexpected") {
+      const names = [...known.names, ...(problem as typeof known).names];
+      merged[at] = { ...known, names: [...new Set(names)] };
+    } else if (known.kind === "rule") merged.push(problem);
+  }
+  return merged.flatMap((problem): Problem[] => {
+    if (problem.kind !== "missing" && problem.kind !== "unexpected") return [problem];
+    const other = problem.kind === "missing" ? "unexpected" : "missing";
+    const partner = merged.find(({ kind, path }) => kind === other && samePath(path, problem.path));
+    if (partner === undefined) return [problem];
+    const unexpected = partner.kind === "unexpected" ? partner.names : [];
+    return problem.kind === "missing" ? [{ ...problem, unexpected }] : [];
+  });
+}
+
+function samePath(a: JsonPath, b: JsonPath): boolean {
+  return a.length === b.length && a.every((part, at) => part === b[at]);
+}
+
+/** The value at a pointer, and the path with array positions as numbers. */
+function follow(root: JsonValue, pointer: string): { path: JsonPath; value: JsonValue } {
+  let value = root;
+  const path = stepsOf(pointer).map((key) => {
+    const isElement = Array.isArray(value);
+    value = (Array.isArray(value) ? value[Number(key)] : isObject(value) ? value[key] : undefined) ?? null;
+    return isElement ? Number(key) : key;
+  });
+  return { path, value };
+}

@@ -1,0 +1,104 @@
+import type { JsonValue } from "../json/value.ts";
+import { list, quote, type Wording } from "./message-parts.ts";
+
+const AGAIN = "请更正后重新调用。";
+
+const TYPES: Readonly<Record<string, string>> = {
+  object: "对象",
+  array: "数组",
+  string: "字符串",
+  number: "数字",
+  bigint: "数字",
+  integer: "整数",
+  boolean: "布尔值（true 或 false）",
+  null: "null",
+};
+
+/** What each rule demands; `limit` is already written as text. */
+const RULES: Readonly<Record<string, (limit: string) => string>> = {
+  minimum: (limit) => `必须大于或等于 ${limit}`,
+  maximum: (limit) => `必须小于或等于 ${limit}`,
+  exclusiveMinimum: (limit) => `必须大于 ${limit}`,
+  exclusiveMaximum: (limit) => `必须小于 ${limit}`,
+  multipleOf: (limit) => `必须是 ${limit} 的倍数`,
+  minLength: (limit) => `至少要有 ${limit} 个字符`,
+  maxLength: (limit) => `最多只能有 ${limit} 个字符`,
+  pattern: (limit) => `必须匹配正则表达式 ${limit}`,
+  format: (limit) => `必须符合格式 ${limit}`,
+  minItems: (limit) => `至少要有 ${limit} 个元素`,
+  maxItems: (limit) => `最多只能有 ${limit} 个元素`,
+  uniqueItems: () => "不能含有重复的元素",
+  contains: () => "缺少 schema 要求的元素",
+  additionalItems: () => "的元素多于 schema 允许的数量",
+  unevaluatedItems: () => "的元素多于 schema 允许的数量",
+  minProperties: (limit) => `至少要有 ${limit} 个成员`,
+  maxProperties: (limit) => `最多只能有 ${limit} 个成员`,
+  propertyNames: (limit) => `不能有名为 ${limit} 的成员`,
+  oneOf: (limit) => `必须恰好符合 schema 允许的 ${limit} 种形式之一`,
+  anyOf: (limit) => `必须符合 schema 允许的 ${limit} 种形式之一`,
+  not: () => "是 schema 禁止的形式",
+  "false schema": () => "在这里不允许出现",
+};
+
+/** The messages in Chinese. */
+export const chinese: Wording = {
+  missing(names, unexpected, meant) {
+    const missing = `缺少参数 ${quoted(names)}`;
+    if (unexpected.length === 0) return `${missing}。请补上后重新调用。`;
+    const hint = meant === undefined ? "。" : `；您是否想用“${meant}”？`;
+    return `${missing}，而您发送了未知参数 ${quoted(unexpected)}${hint}${AGAIN}`;
+  },
+  unexpected(names, near, known) {
+    const unknown = `未知参数 ${quoted(names)}`;
+    if (near.length > 0) return `${unknown}；您是否想用${list(near.map(inQuotes), "或", "、")}？${AGAIN}`;
+    const listed =
+      known.length > 0 ? `已知参数有${list(known.map(inQuotes), "和", "、")}` : "这里不允许任何参数";
+    return `${unknown}；${listed}。${AGAIN}`;
+  },
+  type(name, types, value) {
+    const wanted = list(
+      types.map((type) => TYPES[type] ?? type),
+      "或",
+      "、",
+    );
+    return `${parameter(name)}必须是${wanted}，但您发送的是${described(value)}。${AGAIN}`;
+  },
+  enum(name, allowed, count, value, near) {
+    const more = count > allowed.length ? ` 等 ${count} 个值` : "";
+    const wanted =
+      count === 1
+        ? `必须是 ${quote(allowed[0] ?? null)}`
+        : `必须是 ${allowed.map(quote).join("、")}${more} 之一`;
+    const nearest = near.length > 0 && count > 1 ? `最接近的是${list(near.map(inQuotes), "或", "、")}。` : "";
+    return `${parameter(name)}${wanted}，但您发送的是${described(value)}。${nearest}${AGAIN}`;
+  },
+  rule(rule, name, limit, value) {
+    if (rule === "too deep") return `参数的嵌套超过 ${quote(limit)} 层。请发送更扁平的参数。`;
+    if (rule === "too long") return `参数超过 ${quote(limit)} 个字符。请缩短后重新调用。`;
+    if (rule === "too complex") return "参数过于复杂，检查耗时太长。请发送更短或更简单的参数。";
+    const demand = RULES[rule]?.(quote(limit)) ?? "不符合 schema";
+    return `${parameter(name)}${demand}，但您发送的是${described(value)}。${AGAIN}`;
+  },
+};
+
+function parameter(name: string | undefined): string {
+  return name === undefined ? "参数整体" : `参数${inQuotes(name)}`;
+}
+
+function inQuotes(name: string): string {
+  return `“${name}”`;
+}
+
+function quoted(names: readonly (string | undefined)[]): string {
+  return list(
+    names.map((name) => inQuotes(name ?? "")),
+    "和",
+    "、",
+  );
+}
+
+function described(value: JsonValue): string {
+  if (value === null || typeof value === "boolean") return ` ${String(value)}`;
+  const type = Array.isArray(value) ? "array" : typeof value;
+  return `${TYPES[type] ?? type} ${quote(value)}`;
+}
