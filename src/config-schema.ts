@@ -32,7 +32,7 @@ export interface UpstreamSettings {
   fallback: string[];
 }
 
-export interface KeySettings {
+interface KeySettings {
   name: string;
   key: string;
   max_level: "read" | "write" | "admin";
