@@ -1,0 +1,114 @@
+import { type ErrorDetail, GatewayError } from "../errors.ts";
+import type { JsonObject } from "./json/value.ts";
+import { compileSchema } from "./schema/compile-schema.ts";
+import type { CompiledSchema } from "./schema/compiled-schema.ts";
+import { SchemaRejected } from "./schema/schema-rejected.ts";
+import type { ToolDefinition, ToolHttp } from "./tool.ts";
+import { type AllowUrl, checkEndpoint, declaredProperties } from "./tool-endpoint.ts";
+import { type LintNote, lintTool } from "./tool-lint.ts";
+import { checkToolShape, memberPath } from "./tool-shape.ts";
+
+/** A definition that may be registered. */
+export interface CheckedTool {
+  /** Complete: every default is filled in. */
+  definition: Omit<ToolDefinition, "version">;
+  schema: CompiledSchema;
+  lint: LintNote[];
+}
+
+export interface CheckOptions {
+  /** The network policy; without one every http and https URL passes. */
+  allowUrl?: AllowUrl;
+  /** Stands in for `compileSchema`, so that a caller can reuse what is compiled already. */
+  compile?: (parameters: JsonObject | undefined) => CompiledSchema;
+}
+
+/** Names that a lookup in an ordinary object would find although nobody put them there. */
+const isPrototypeName = (name: string): boolean => name in Object.prototype;
+
+function checkName(name: unknown): ErrorDetail[] {
+  if (typeof name !== "string") return [];
+  const fault = (message: string): ErrorDetail[] => [{ reason: "name_not_allowed", path: "name", message }];
+  if (!/^[a-zA-Z0-9_-]{1,64}$/.test(name)) {
+    return fault(
+      "A tool name has 1 to 64 of the characters a-z, A-Z, 0-9, _ and -, as the Chat Completions API asks.",
+    );
+  }
+  return isPrototypeName(name) ? fault(`"${name}" cannot be the name of a tool.`) : [];
+}
+
+function checkTexts({ description, level, cache_ttl_s }: Record<string, unknown>): ErrorDetail[] {
+  const faults: ErrorDetail[] = [];
+  // What a person approves must be what the model reads: nothing invisible, nothing that reorders the text.
+  if (
+    typeof description === "string" &&
+    /(?![\t\n\r])\p{Cc}|[\u202a-\u202e\u2066-\u2069]/u.test(description)
+  ) {
+    const message = "A description has no control characters and no marks that change the direction of text.";
+    faults.push({ reason: "invalid_value", path: "description", message });
+  }
+  if (level !== "read" && typeof cache_ttl_s === "number" && cache_ttl_s > 0) {
+    faults.push({ reason: "unsafe_cache", path: "cache_ttl_s", message: "Only a read tool can be cached." });
+  }
+  return faults;
+}
+
+function tryCompile(
+  parameters: JsonObject | undefined,
+  compile: (parameters: JsonObject | undefined) => CompiledSchema,
+): CompiledSchema | ErrorDetail[] {
+  try {
+    return compile(parameters);
+  } catch (error) {
+    if (!(error instanceof SchemaRejected)) throw error;
+    return error.faults.map(({ path: pointer, reason, message }) => {
+      const path = memberPath(`/parameters${pointer}`);
+      return { reason, path, message: `"${path}" ${message}` };
+    });
+  }
+}
+
+/** The faults that the contract calls `schema_rejected`; all others are `invalid_tool_definition`. */
+const isSchemaFault = ({ reason, path }: ErrorDetail): boolean =>
+  path.startsWith("parameters") ||
+  ["name_not_allowed", "url_not_allowed", "template_not_allowed"].includes(reason);
+
+function refusal(faults: readonly ErrorDetail[]): GatewayError {
+  const code = faults.some(isSchemaFault) ? "schema_rejected" : "invalid_tool_definition";
+  const [first] = faults;
+  const others = faults.length > 1 ? ` ${faults.length - 1} more in "details".` : "";
+  const param = first?.path.startsWith("parameters") ? "parameters" : first?.path;
+  return new GatewayError(code, `The tool definition is refused: ${first?.message}${others}`, {
+    ...(param && { param }),
+    details: faults,
+  });
+}
+
+/**
+ * Judges a tool definition as a user wrote it.
+ *
+ * 1. What it returns is complete and safe to run: every member has its type and range, every default is filled in.
+ * 2. A member that this version does not know, or cannot honour yet, is a fault; nothing is dropped in silence. Only `version`,
+ *    `lint` and `updated_at`, which answers of the registry carry, are accepted and left out.
+ * 3. `level` has no default.
+ *
+ * Throws `GatewayError`, `schema_rejected` or `invalid_tool_definition`, with all faults in `details`.
+ */
+export function checkToolDefinition(input: unknown, options: CheckOptions = {}): CheckedTool {
+  const { allowUrl = () => undefined, compile = compileSchema } = options;
+  const { value, faults } = checkToolShape(input);
+  const isFaulty = (member: string) =>
+    faults.some(({ path }) => path === member || path.startsWith(`${member}.`));
+  const parameters = isFaulty("parameters") ? undefined : (value["parameters"] as JsonObject | undefined);
+  const http = isFaulty("http") ? undefined : (value["http"] as ToolHttp | undefined);
+  const schema = tryCompile(parameters, compile);
+  faults.push(...checkName(value["name"]), ...checkTexts(value));
+  // Without knowing the parameters every template would look wrong.
+  if (http && !isFaulty("parameters")) {
+    faults.push(...checkEndpoint(http, declaredProperties(parameters), allowUrl));
+  }
+  if (Array.isArray(schema)) throw refusal([...faults, ...schema]);
+  if (faults.length > 0 || !http) throw refusal(faults);
+  const definition = value as unknown as CheckedTool["definition"];
+  return { definition, schema, lint: lintTool(definition) };
+}

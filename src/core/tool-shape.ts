@@ -1,0 +1,162 @@
+import { Ajv, type ErrorObject, type SchemaObject } from "ajv";
+import type { ErrorDetail } from "../errors.ts";
+import { step, stepsOf } from "./schema/pointer.ts";
+
+/** Members of the public contract that this version cannot honour. Ignoring a guard in silence would be unsafe. */
+const NOT_SUPPORTED: ReadonlySet<string> = new Set([
+  "rules",
+  "normalize",
+  "defaults",
+  "guard",
+  "requires",
+  "sets",
+  "fallback",
+  "rate",
+  "quota",
+  "deprecated",
+  "canary",
+  "thought",
+  "result.select",
+]);
+
+const integer = (minimum: number, maximum: number, fallback?: number): SchemaObject => ({
+  type: "integer",
+  minimum,
+  maximum,
+  ...(fallback !== undefined && { default: fallback }),
+});
+
+const words: SchemaObject = {
+  type: "array",
+  maxItems: 64,
+  items: { type: "string", minLength: 1, maxLength: 64 },
+  default: [],
+};
+
+const templates = (maxProperties: number): SchemaObject => ({
+  type: "object",
+  maxProperties,
+  additionalProperties: { type: "string", maxLength: 4096 },
+  default: {},
+});
+
+const HTTP: SchemaObject = {
+  type: "object",
+  additionalProperties: false,
+  required: ["method", "url"],
+  properties: {
+    method: { enum: ["GET", "POST", "PUT", "PATCH", "DELETE"] },
+    url: { type: "string", maxLength: 4096 },
+    query: templates(64),
+    headers: templates(32),
+    body: { enum: ["json", "form", "none"], default: "json" },
+  },
+};
+
+const SHAPE: SchemaObject = {
+  type: "object",
+  additionalProperties: false,
+  required: ["name", "http", "level"],
+  properties: {
+    name: { type: "string" },
+    description: { type: "string", maxLength: 16_384, default: "" },
+    parameters: { type: "object" },
+    http: HTTP,
+    level: { enum: ["read", "write", "admin"] },
+    confirm: { enum: ["auto", "never"], default: "auto" },
+    timeout_ms: integer(1, 300_000, 10_000),
+    retry: integer(0, 10, 2),
+    backoff_ms: integer(0, 60_000, 200),
+    parallel_safe: { type: "boolean", default: false },
+    partial_ok: { type: "boolean", default: false },
+    cache_ttl_s: integer(0, 2_592_000, 0),
+    max_calls_per_run: integer(1, 10_000),
+    result: {
+      type: "object",
+      additionalProperties: false,
+      default: {},
+      properties: {
+        max_bytes: integer(1, 1_048_576, 16_384),
+        overflow: { enum: ["truncate"], default: "truncate" },
+      },
+    },
+    tags: words,
+    keywords: words,
+    examples: { type: "array", maxItems: 20, default: [] },
+    // What an answer of the registry adds, so that a definition that was read can be sent back as it is.
+    version: true,
+    lint: true,
+    updated_at: true,
+  },
+};
+
+const valid = new Ajv({ allErrors: true, useDefaults: true, ownProperties: true, verbose: true }).compile(
+  SHAPE,
+);
+
+/** A JSON pointer as errors name a member: `/http/headers/x-a` is `http.headers.x-a`, `/tags/0` is `tags[0]`. */
+export function memberPath(pointer: string): string {
+  return stepsOf(pointer).reduce((at, name) => {
+    if (/^\d+$/.test(name)) return `${at}[${name}]`;
+    return at === "" ? name : `${at}.${name}`;
+  }, "");
+}
+
+function unknownMember(path: string): ErrorDetail {
+  return NOT_SUPPORTED.has(path)
+    ? { reason: "not_supported", path, message: `"${path}" is not supported by this version.` }
+    : { reason: "unknown_member", path, message: `There is no member "${path}" in a tool definition.` };
+}
+
+function toFault(error: ErrorObject): ErrorDetail {
+  const { keyword, params, instancePath } = error;
+  if (keyword === "additionalProperties") {
+    return unknownMember(memberPath(step(instancePath, String(params["additionalProperty"]))));
+  }
+  if (keyword === "required") {
+    const path = memberPath(step(instancePath, String(params["missingProperty"])));
+    return { reason: "missing", path, message: `"${path}" is missing.` };
+  }
+  const path = memberPath(instancePath);
+  if (path === "result.overflow" && error.data === "externalize") {
+    return {
+      reason: "not_supported",
+      path,
+      message: `"${path}: externalize" is not supported by this version.`,
+    };
+  }
+  const subject = path === "" ? "A tool definition" : `"${path}"`;
+  if (keyword === "enum") {
+    const allowed = (params["allowedValues"] as readonly string[]).join(", ");
+    return { reason: "invalid_value", path, message: `${subject} must be one of: ${allowed}.` };
+  }
+  return {
+    reason: keyword === "type" ? "invalid_type" : "invalid_value",
+    path,
+    message: `${subject} ${error.message}.`,
+  };
+}
+
+/** A definition with defaults, as far as its members have the right type; what has not is named by a fault. */
+export interface ShapedTool {
+  value: Record<string, unknown>;
+  faults: ErrorDetail[];
+}
+
+/**
+ * The form of a tool definition: members, types and ranges. `value` is a copy of the input with the defaults filled in and without
+ * `version`, `lint` and `updated_at`; `faults` are all that were found. The grammar of names, URLs and templates and the schema
+ * in `parameters` are not judged here.
+ */
+export function checkToolShape(input: unknown): ShapedTool {
+  const copy: unknown = structuredClone(input);
+  const faults = valid(copy) ? [] : (valid.errors ?? []).map(toFault);
+  if (copy === null || typeof copy !== "object" || Array.isArray(copy)) return { value: {}, faults };
+  const {
+    version: _version,
+    lint: _lint,
+    updated_at: _updatedAt,
+    ...value
+  } = copy as Record<string, unknown>;
+  return { value, faults };
+}
