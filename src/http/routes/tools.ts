@@ -1,0 +1,101 @@
+import type { FastifyInstance, FastifyRequest } from "fastify";
+import type { Precondition, ToolRegistry } from "../../engine/registry.ts";
+import type { RegisteredTool } from "../../engine/tool-snapshot.ts";
+import { GatewayError } from "../../errors.ts";
+import "../access.ts";
+import { parseJson, requireObject } from "../json-body.ts";
+
+/** A definition is a page of text; more is a mistake. */
+const BODY_LIMIT = 256 * 1024;
+
+const ADMIN = { config: { access: "admin" as const }, bodyLimit: BODY_LIMIT };
+
+interface Named {
+  Params: { name: string };
+}
+
+/** A tool as this API shows it. */
+function toBody({ definition, lint, updatedAt }: Pick<RegisteredTool, "definition" | "lint" | "updatedAt">) {
+  return { ...definition, lint, updated_at: new Date(updatedAt).toISOString() };
+}
+
+const entityTags = (header: string): readonly string[] => header.match(/(?:W\/)?"[^"]*"|\*/g) ?? [];
+
+/** `If-Match` and `If-None-Match` (RFC 9110, section 13.1). A weak tag never matches: changes need the very version. */
+function precondition({ headers }: FastifyRequest): Precondition {
+  const match = headers["if-match"];
+  const noneMatch = headers["if-none-match"];
+  const isAmong = (etag: string | undefined, header: string) =>
+    etag !== undefined && entityTags(header).some((tag) => tag === "*" || tag === etag);
+  return (etag) =>
+    (match === undefined || isAmong(etag, match)) && (noneMatch === undefined || !isAmong(etag, noneMatch));
+}
+
+/** What a definition would be answered with, without storing it. */
+function lint(registry: ToolRegistry, input: unknown) {
+  try {
+    return { valid: true, faults: [], lint: registry.check(input).lint };
+  } catch (error) {
+    if (!(error instanceof GatewayError)) throw error;
+    return { valid: false, faults: error.options.details ?? [], lint: [] };
+  }
+}
+
+function readRoutes(app: FastifyInstance, registry: ToolRegistry): void {
+  app.get("/tools", ADMIN, () => ({ object: "list", data: registry.snapshot().list().map(toBody) }));
+  app.get<Named>("/tools/:name", ADMIN, (request, reply) => {
+    const tool = registry.snapshot().get(request.params.name);
+    if (!tool) throw new GatewayError("tool_not_found", "There is no tool of this name.", { param: "name" });
+    return reply.header("etag", tool.etag).send(toBody(tool));
+  });
+  app.get<Named>("/tools/:name/versions", ADMIN, async (request) => {
+    const versions = await registry.versions(request.params.name);
+    return {
+      object: "list",
+      data: versions.map(({ definition, updatedAt }) => toBody({ definition, updatedAt, lint: [] })),
+    };
+  });
+  app.post("/tools/lint", ADMIN, (request) => lint(registry, requireObject(request.body)));
+}
+
+function writeRoutes(app: FastifyInstance, registry: ToolRegistry): void {
+  app.post("/tools", ADMIN, async (request, reply) => {
+    const tool = await registry.create(requireObject(request.body));
+    const { name } = tool.definition;
+    return reply
+      .code(201)
+      .headers({ etag: tool.etag, location: `/tools/${name}` })
+      .send(toBody(tool));
+  });
+  app.put<Named>("/tools/:name", ADMIN, async (request, reply) => {
+    const input = requireObject(request.body);
+    const { tool, created } = await registry.put(request.params.name, input, precondition(request));
+    return reply
+      .code(created ? 201 : 200)
+      .header("etag", tool.etag)
+      .send(toBody(tool));
+  });
+  app.patch<Named>("/tools/:name", ADMIN, async (request, reply) => {
+    const patch = requireObject(request.body);
+    const tool = await registry.patch(request.params.name, patch, precondition(request));
+    return reply.header("etag", tool.etag).send(toBody(tool));
+  });
+  app.delete<Named>("/tools/:name", ADMIN, async (request, reply) => {
+    await registry.delete(request.params.name, precondition(request));
+    return reply.code(204).send();
+  });
+}
+
+/**
+ * The management API of the tools, a Fastify plugin. Every route is an admin route; bodies are JSON, at most 256 KiB, and `PATCH`
+ * is a JSON Merge Patch (RFC 7396). Answers carry the definition with `version`, `lint` and `updated_at`, and an `ETag`.
+ */
+export function toolRoutes(app: FastifyInstance, deps: { registry: ToolRegistry }, done: () => void): void {
+  const type = "application/merge-patch+json";
+  app.addContentTypeParser(type, { parseAs: "buffer" }, async (_request: FastifyRequest, body: Buffer) =>
+    parseJson(body),
+  );
+  readRoutes(app, deps.registry);
+  writeRoutes(app, deps.registry);
+  done();
+}
