@@ -246,6 +246,8 @@ export interface Telemetry {
 export interface ClientSink {
   /** Aborts when the client leaves before the end. */
   readonly signal: AbortSignal;
+  /** Status and headers are sent: an error can no longer be an HTTP status. */
+  readonly started: boolean;
   /** Sends status and headers now, if they are not sent yet. */
   start(): void;
   /** `false`: the client is slower than the upstream; wait for `onDrain`. */

@@ -74,10 +74,11 @@ export function createMetrics(isRegistered: (tool: string) => boolean) {
       });
     },
 
+    /** The media type of `render`. */
+    contentType: register.contentType,
+
     /** The text of `/metrics`. */
-    async render(): Promise<{ contentType: string; text: string }> {
-      return { contentType: register.contentType, text: await register.metrics() };
-    },
+    render: (): Promise<string> => register.metrics(),
   };
 }
 

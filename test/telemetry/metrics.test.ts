@@ -4,7 +4,7 @@ import { createMetrics, type Metrics } from "../../src/telemetry/metrics.ts";
 
 /** All lines of one metric without comments. */
 async function lines(metrics: Metrics, name: string): Promise<string[]> {
-  const { text } = await metrics.render();
+  const text = await metrics.render();
   return text.split("\n").filter((line) => line.startsWith(name));
 }
 
@@ -18,7 +18,9 @@ function countAll(metrics: Metrics, tool: string): void {
 
 suite("render", () => {
   test("has every series of the gateway, with help and type, and those of the process", async () => {
-    const { contentType, text } = await createMetrics(() => true).render();
+    const metrics = createMetrics(() => true);
+    const { contentType } = metrics;
+    const text = await metrics.render();
     assert.match(contentType, /^text\/plain; ?version=/);
     const types = [...text.matchAll(/^# TYPE (toolweir_\S+) (\S+)$/gm)].map(
       ([, name, type]) => `${name} ${type}`,
@@ -53,7 +55,7 @@ suite("render", () => {
     metrics.openRuns.inc();
     metrics.openRuns.inc();
     metrics.runEnded("completed", 1.5);
-    const { text } = await metrics.render();
+    const text = await metrics.render();
     for (const line of [
       'toolweir_tool_calls_total{tool="get_weather",outcome="timeout"} 1',
       'toolweir_tool_duration_seconds_count{tool="get_weather"} 1',

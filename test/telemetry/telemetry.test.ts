@@ -27,7 +27,7 @@ function setUp(level = "info") {
     start: (info: Partial<RunInfo> = {}) => telemetry.startRun({ ...INFO, ...info }),
     log: () => lines.map((line) => JSON.parse(line)),
     async value(line: string): Promise<number> {
-      const { text } = await metrics.render();
+      const text = await metrics.render();
       const found = text.split("\n").find((candidate) => candidate.startsWith(`toolweir_${line} `));
       return Number(found?.split(" ").at(-1));
     },

@@ -1,0 +1,151 @@
+import { randomUUID } from "node:crypto";
+import { readFileSync } from "node:fs";
+import { fastifySSE } from "@fastify/sse";
+import type { FastifyInstance } from "fastify";
+import type { Logger } from "pino";
+import { parse } from "yaml";
+import type { Config } from "./config.ts";
+import { ChatEngine } from "./engine/chat.ts";
+import type { Stores } from "./engine/ports.ts";
+import { ToolRegistry } from "./engine/registry.ts";
+import { RunBook } from "./engine/run-record.ts";
+import { chatRoute } from "./http/routes/chat.ts";
+import { invokeRoute } from "./http/routes/invoke.ts";
+import { opsRoutes } from "./http/routes/ops.ts";
+import { passThroughRoutes } from "./http/routes/passthrough.ts";
+import { runRoutes } from "./http/routes/runs.ts";
+import { toolRoutes } from "./http/routes/tools.ts";
+import { createServer } from "./http/server.ts";
+import { createAddressGuard } from "./outbound/address-guard.ts";
+import { createPassThrough } from "./outbound/passthrough.ts";
+import { createToolTransport } from "./outbound/tool-http.ts";
+import { createUpstream } from "./outbound/upstream.ts";
+import { openStores } from "./stores/open.ts";
+import { watchToolFiles } from "./stores/tool-files.ts";
+import { createLogger } from "./telemetry/logger.ts";
+import { createMetrics, type Metrics } from "./telemetry/metrics.ts";
+import { createTelemetry } from "./telemetry/telemetry.ts";
+import type { Tracing } from "./telemetry/tracing.ts";
+
+export interface AppOptions {
+  config: Config;
+  env: Readonly<Record<string, string | undefined>>;
+  /** Started by the caller, who also ends it: spans of the last runs are sent after the app is closed. */
+  startTracing: (log: Logger) => Promise<Tracing>;
+}
+
+export interface App {
+  server: FastifyInstance;
+  engine: ChatEngine;
+  log: Logger;
+  tracing: Tracing;
+  /** Says that the gateway will stop: `/readyz` answers 503 from now on. */
+  retire(): void;
+}
+
+/**
+ * Puts the gateway together: opens the stores, builds what the engine's ports stand for and registers the routes. Closing
+ * `server` closes everything else that was opened here.
+ */
+export async function buildApp({ config, env, startTracing }: AppOptions): Promise<App> {
+  const stores = await openStores(config.store);
+  const guard = createAddressGuard({ network: config.tools.network, allowHosts: config.tools.allow_hosts });
+  const { log, metrics, registry } = await openRegistry(config, stores, (url) => guard.allowUrl(url));
+  const tracing = await startTracing(log);
+  const upstream = createUpstream(config);
+  const transport = createToolTransport({ policy: guard, secrets: (name) => secretOf(env, name) });
+  const passThrough = createPassThrough(defaultUpstream(config));
+  const book = new RunBook();
+  const engine = new ChatEngine({
+    upstream,
+    transport,
+    stores,
+    telemetry: createTelemetry({ logger: log, metrics, tracing }),
+    registry,
+    book,
+    limits: config.limits,
+    concurrentRuns: config.limits.concurrent_runs,
+    keepalive: config.keepalive,
+    locale: config.locale,
+    now: Date.now,
+    newId: (prefix) => prefix + randomUUID().replaceAll("-", ""),
+  });
+  const files = await watchToolFiles(config.toolsDir, {
+    check: (input) => registry.check(input),
+    onChange: (tools) => registry.setFileTools(tools),
+    onProblem: (problem) => log.warn({ stage: "tool_files", status: "refused", ...problem }),
+  });
+
+  const server = createServer({
+    host: config.host,
+    auth: { adminKey: config.adminKey, ...config.auth },
+    onError: (error, request) =>
+      log.error({ stage: "http", status: "failed", request_id: request.id, err: error }),
+  });
+  countRequests(server, metrics);
+  let retired = false;
+  await server.register(fastifySSE);
+  await server.register(chatRoute, { engine, compat: config.compat });
+  await server.register(toolRoutes, { registry });
+  await server.register(invokeRoute, { registry, transport, locale: config.locale });
+  await server.register(runRoutes, { book });
+  await server.register(passThroughRoutes, { passThrough });
+  await server.register(opsRoutes, {
+    ready: async () => (retired ? "the gateway is stopping" : await stores.ping().then(() => undefined)),
+    metrics,
+    openapi: openApiDocument(),
+  });
+  server.addHook("onClose", async () => {
+    await files.close();
+    await Promise.all([upstream.close(), transport.close(), passThrough.close()]);
+    await stores.close();
+  });
+  return {
+    server,
+    engine,
+    log,
+    tracing,
+    retire() {
+      retired = true;
+    },
+  };
+}
+
+async function openRegistry(
+  config: Config,
+  stores: Stores,
+  allowUrl: (url: URL) => string | undefined,
+): Promise<{ log: Logger; metrics: Metrics; registry: ToolRegistry }> {
+  const metrics = createMetrics((name) => registry.snapshot().get(name) !== undefined);
+  const log = createLogger({ level: config.logLevel, onDropped: () => metrics.droppedLines.inc() });
+  const registry: ToolRegistry = await ToolRegistry.open(stores.tools, {
+    allowUrl,
+    onProblem: (problem) => log.warn({ stage: "registry", status: "refused", ...problem }),
+  });
+  return { log, metrics, registry };
+}
+
+function defaultUpstream(config: Config) {
+  const [first] = config.upstreams;
+  if (!first) throw new TypeError("a checked configuration has an upstream");
+  return first;
+}
+
+/** `${secret:NAME}` in a tool definition: only variables that carry the prefix can be reached. */
+function secretOf(env: AppOptions["env"], name: string): string | undefined {
+  return env[`TOOL_SECRET_${name}`];
+}
+
+/** On the raw response: the framework's own hook is not called when the client leaves. */
+function countRequests(server: FastifyInstance, metrics: Metrics): void {
+  server.addHook("onRequest", (request, reply, done) => {
+    reply.raw.once("close", () => {
+      metrics.countRequest(request.routeOptions.url, request.method, reply.raw.statusCode);
+    });
+    done();
+  });
+}
+
+function openApiDocument(): object {
+  return parse(readFileSync(new URL("../openapi.yaml", import.meta.url), "utf8")) as object;
+}

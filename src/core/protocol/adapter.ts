@@ -1,0 +1,101 @@
+import type { Delta, WireToolCall } from "./wire.ts";
+
+/** A piece of a tool call as it came; nothing in it can be relied on. */
+export interface ToolFragment {
+  /** A whole number from 0; `undefined` when the provider sent none, or nonsense. */
+  index: number | undefined;
+  id: string | undefined;
+  name: string | undefined;
+  /** Argument text, `""` when the piece has none. */
+  text: string;
+  kind: "function" | "custom";
+  /** Members of the call that this gateway does not know, to be echoed on the same call. */
+  extra: Record<string, unknown> | undefined;
+  /** Place within its own delta: two places are never one call, whatever else is missing. */
+  place: number;
+}
+
+/** What one delta says: what is to be shown, and pieces of calls. */
+export interface ReadDelta {
+  /** The delta without its calls. */
+  visible: Delta;
+  fragments: readonly ToolFragment[];
+}
+
+/**
+ * Reads one model's way of writing tool calls; one instance a reply. `push` takes the deltas in order, `end` releases what was
+ * held back. An adapter with `plainText` never finds a call in `content`, so text may bypass it.
+ */
+export interface ProtocolAdapter {
+  readonly plainText: boolean;
+  push(delta: Delta): ReadDelta;
+  end(): ReadDelta;
+}
+
+const KNOWN = new Set(["index", "id", "type", "function", "custom"]);
+
+/** The adapter of the OpenAI wire: `tool_calls` and the older `function_call`. */
+export const nativeAdapter: ProtocolAdapter = {
+  plainText: true,
+  push(delta) {
+    const { tool_calls, function_call, ...visible } = delta;
+    const fragments = Array.isArray(tool_calls)
+      ? tool_calls.map(readFragment).filter((f) => f !== undefined)
+      : [];
+    if (isObject(function_call)) fragments.push(legacyFragment(function_call));
+    return { visible, fragments };
+  },
+  end: () => ({ visible: {}, fragments: [] }),
+};
+
+function readFragment(entry: unknown, place: number): ToolFragment | undefined {
+  if (!isObject(entry)) return undefined;
+  const call = entry as WireToolCall;
+  const custom = isObject(call.custom);
+  const body = (custom ? call.custom : call.function) as Record<string, unknown> | null | undefined;
+  return {
+    index:
+      Number.isSafeInteger(call.index) && (call.index as number) >= 0 ? (call.index as number) : undefined,
+    id: text(call.id),
+    name: text(body?.["name"]),
+    text: argumentText(body?.[custom ? "input" : "arguments"]),
+    kind: custom ? "custom" : "function",
+    extra: unknownMembers(call),
+    place,
+  };
+}
+
+function legacyFragment(call: Record<string, unknown>): ToolFragment {
+  return {
+    index: undefined,
+    id: undefined,
+    name: text(call["name"]),
+    text: argumentText(call["arguments"]),
+    kind: "function",
+    extra: undefined,
+    place: 0,
+  };
+}
+
+function unknownMembers(call: WireToolCall): Record<string, unknown> | undefined {
+  let extra: Record<string, unknown> | undefined;
+  for (const [member, value] of Object.entries(call)) {
+    if (KNOWN.has(member) || value === null) continue;
+    extra ??= {};
+    extra[member] = value;
+  }
+  return extra;
+}
+
+const text = (value: unknown) => (typeof value === "string" && value !== "" ? value : undefined);
+
+/** Some providers send the arguments as the value itself; it is spelled out once, here. */
+function argumentText(value: unknown): string {
+  if (typeof value === "string") return value;
+  return value === null || value === undefined ? "" : JSON.stringify(value);
+}
+
+/** Whether a wire value is an object (and no array). */
+export function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}

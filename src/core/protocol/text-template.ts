@@ -1,0 +1,156 @@
+const QUOTE = 0x22;
+const BACKSLASH = 0x5c;
+const LOWER_U = 0x75;
+/** `"`, `\`, `/`, `b`, `f`, `n`, `r`, `t` and `u`: what may follow a backslash (RFC 8259, section 7). */
+const ESCAPES = new Set([0x22, 0x5c, 0x2f, 0x62, 0x66, 0x6e, 0x72, 0x74, 0x75]);
+const PROBE = "\u{e000}toolweir\u{e000}";
+/** Random padding that an upstream may add beside the text; it differs in every event and means nothing. */
+const PADDING = "obfuscation";
+
+/** What the slow path makes of one event: the frame that it writes, and the text that it read. */
+export type SlowPath = (data: string) => { frame: string; text: unknown } | undefined;
+
+/** A string value inside the bytes of an event: the offsets between its quotes. */
+interface Hole {
+  from: number;
+  to: number;
+}
+
+/**
+ * The shape of a run of events that differ in one string only.
+ *
+ * The slow path (parse, normalise, write again) is learned once and then repeated as a byte operation:
+ *
+ * 1. An event matches only if its bytes equal the learned ones everywhere but in the text (and in random padding), and what
+ *    stands there is the inside of one well-formed JSON string. So it parses to the learned event with another text.
+ * 2. If the learned event was already what the client should get, a matching one may be forwarded as it came.
+ * 3. Else `head` + the text's bytes + `tail` is what the slow path would have written for it.
+ */
+export class TextTemplate {
+  readonly #parts: readonly Buffer[];
+  readonly #textHole: number;
+  /** A matching event may be forwarded byte for byte. */
+  readonly verbatim: boolean;
+  readonly head: Buffer;
+  readonly tail: Buffer;
+  /** Delta member that holds the text, for example `content`. */
+  readonly member: string;
+  /** Where the text of the last matching event stands. */
+  textFrom = 0;
+  textTo = 0;
+
+  private constructor(
+    parts: Buffer[],
+    textHole: number,
+    frame: [Buffer, Buffer],
+    verbatim: boolean,
+    member: string,
+  ) {
+    this.#parts = parts;
+    this.#textHole = textHole;
+    [this.head, this.tail] = frame;
+    this.verbatim = verbatim;
+    this.member = member;
+  }
+
+  /**
+   * Learns from one event. `raw` are its bytes with its blank line, `member` the delta member with the text, and `write` the slow
+   * path: for the event whose `data` is given, the frame for the client and the text found in `member`. Returns `undefined` where
+   * the event is not of a learnable form.
+   */
+  static learn(raw: Buffer, member: string, write: SlowPath): TextTemplate | undefined {
+    const start = dataStart(raw);
+    if (start < 0) return undefined;
+    const text = findHole(raw, start, member);
+    if (!text) return undefined;
+    const padding = findHole(raw, start, PADDING);
+    const holes = padding ? [text, padding].sort((a, b) => a.from - b.from) : [text];
+    const parts: Buffer[] = [];
+    let at = 0;
+    for (const hole of holes) {
+      parts.push(Buffer.from(raw.subarray(at, hole.from)));
+      at = hole.to;
+    }
+    parts.push(Buffer.from(raw.subarray(at)));
+    const data = raw.toString("utf8", start, raw.length).trimEnd();
+    const learned = write(data);
+    const probe = write(fill(raw, start, text));
+    if (!learned || probe?.text !== PROBE) return undefined;
+    const [before, after, ...more] = probe.frame.split(PROBE);
+    if (before === undefined || after === undefined || more.length > 0) return undefined;
+    const verbatim = raw.equals(Buffer.from(learned.frame));
+    return new TextTemplate(
+      parts,
+      holes.indexOf(text),
+      [Buffer.from(before), Buffer.from(after)],
+      verbatim,
+      member,
+    );
+  }
+
+  /** Returns the offset after the event that begins at `from`, or -1 when it is not of this shape or not all there. */
+  match(bytes: Buffer, from: number): number {
+    let at = from;
+    const last = this.#parts.length - 1;
+    for (let index = 0; index <= last; index++) {
+      const part = this.#parts[index] as Buffer;
+      const next = at + part.length;
+      if (next > bytes.length || bytes.compare(part, 0, part.length, at, next) !== 0) return -1;
+      if (index === last) return next;
+      const end = stringEnd(bytes, next);
+      if (end < 0) return -1;
+      if (index === this.#textHole) {
+        this.textFrom = next;
+        this.textTo = end;
+      }
+      at = end;
+    }
+    return -1;
+  }
+}
+
+/** Offset of the JSON text in an event of exactly one `data` line, else -1. */
+function dataStart(raw: Buffer): number {
+  if (raw.toString("latin1", 0, 5) !== "data:") return -1;
+  const lineEnd = raw.subarray(5).findIndex((byte) => byte === 10 || byte === 13) + 5;
+  const blank = raw.toString("latin1", lineEnd);
+  if (blank !== "\n\n" && blank !== "\r\n\r\n" && blank !== "\r\r") return -1;
+  return raw[5] === 32 ? 6 : 5;
+}
+
+/** The only place where `"member":"…"` stands; two places leave open which one is meant. */
+function findHole(raw: Buffer, start: number, member: string): Hole | undefined {
+  const key = Buffer.from(`"${member}":`);
+  const at = raw.indexOf(key, start);
+  if (at < 0 || raw.indexOf(key, at + 1) >= 0) return undefined;
+  let from = at + key.length;
+  while (raw[from] === 32) from++;
+  if (raw[from] !== QUOTE) return undefined;
+  const to = stringEnd(raw, from + 1);
+  return to < 0 ? undefined : { from: from + 1, to };
+}
+
+function fill(raw: Buffer, start: number, hole: Hole): string {
+  return raw.toString("utf8", start, hole.from) + PROBE + raw.toString("utf8", hole.to, raw.length).trimEnd();
+}
+
+/** Offset of the quote that closes the JSON string whose inside begins at `from`; -1 if it is not well-formed or not all there. */
+function stringEnd(bytes: Buffer, from: number): number {
+  for (let at = from; at < bytes.length; at++) {
+    const byte = bytes[at] as number;
+    if (byte === QUOTE) return at;
+    if (byte < 0x20) return -1;
+    if (byte === BACKSLASH) {
+      at = escapeEnd(bytes, at);
+      if (at < 0) return -1;
+    }
+  }
+  return -1;
+}
+
+function escapeEnd(bytes: Buffer, at: number): number {
+  const kind = bytes[at + 1];
+  if (kind === undefined || !ESCAPES.has(kind)) return -1;
+  if (kind !== LOWER_U) return at + 1;
+  return /^[0-9a-fA-F]{4}$/.test(bytes.toString("latin1", at + 2, at + 6)) ? at + 5 : -1;
+}

@@ -1,0 +1,148 @@
+/** One event of a `text/event-stream` (HTML Standard, section 9.2.6), as far as this gateway uses it. */
+export interface SseEvent {
+  /** The `event` field, `""` without one. */
+  event: string;
+  /** The `data` lines, joined by LF; `undefined` when the event has none. */
+  data: string | undefined;
+  /** The value of an `error` field, which is not in the standard but which some servers use to report a failure. */
+  error: string | undefined;
+}
+
+const LF = 10;
+const CR = 13;
+const COLON = 58;
+const SPACE = 32;
+
+/**
+ * Reads server-sent events from bytes that may be cut anywhere.
+ *
+ * 1. However the input is cut, the events are the same.
+ * 2. CR, LF and CRLF end a line, also mixed and also cut between the two; one leading BOM is skipped.
+ * 3. Time is linear in the input; what is held never exceeds `maxEventBytes` (then `read` throws a `RangeError`).
+ * 4. An event is handed out as soon as its blank line is there, without waiting for the LF of a CRLF.
+ *
+ * Unlike the standard, `end` hands out an event that no blank line closed: the caller decides what it is worth.
+ */
+export class SseDecoder {
+  readonly #maxEventBytes: number;
+  #line: Buffer[] = [];
+  #eventBytes = 0;
+  #atStart = true;
+  #skipLf = false;
+  #event = "";
+  #data: string | undefined;
+  #error: string | undefined;
+  #nextCr = -2;
+  #nextCrIn: Buffer | undefined;
+
+  /** The event that the last `read` completed. */
+  event: SseEvent | undefined;
+
+  constructor(maxEventBytes: number) {
+    this.#maxEventBytes = maxEventBytes;
+  }
+
+  /** Nothing of an event is held: the next byte begins a new one (or is the LF of a CRLF). */
+  get idle(): boolean {
+    return this.#eventBytes === 0 && !this.#atStart;
+  }
+
+  /** Reads until one event is complete or `bytes` are used up; returns the offset reached and sets `event`. */
+  read(bytes: Buffer, from: number): number {
+    this.event = undefined;
+    let at = from;
+    while (at < bytes.length) {
+      if (this.#skipLf) {
+        this.#skipLf = false;
+        if (bytes[at] === LF && ++at === bytes.length) break;
+      }
+      const end = this.#lineEnd(bytes, at);
+      if (end < 0) {
+        this.#hold(bytes.subarray(at));
+        return bytes.length;
+      }
+      const line = this.#takeLine(bytes, at, end);
+      at = this.#afterLineEnd(bytes, end);
+      if (this.#takeField(line)) break;
+    }
+    return at;
+  }
+
+  /** The input is over: the event that was not closed, if there is one. */
+  end(): SseEvent | undefined {
+    if (this.#line.length > 0) this.#takeField(this.#takeLine(Buffer.alloc(0), 0, 0));
+    this.#takeField(Buffer.alloc(0));
+    return this.event;
+  }
+
+  #lineEnd(bytes: Buffer, from: number): number {
+    if (this.#nextCrIn !== bytes || (this.#nextCr >= 0 && this.#nextCr < from)) {
+      this.#nextCrIn = bytes;
+      this.#nextCr = bytes.indexOf(CR, from);
+    }
+    const lf = bytes.indexOf(LF, from);
+    return this.#nextCr >= 0 && (lf < 0 || this.#nextCr < lf) ? this.#nextCr : lf;
+  }
+
+  #afterLineEnd(bytes: Buffer, end: number): number {
+    if (bytes[end] === LF) return end + 1;
+    if (bytes[end + 1] === LF) return end + 2;
+    this.#skipLf = end + 1 === bytes.length;
+    return end + 1;
+  }
+
+  #hold(rest: Buffer): void {
+    this.#line.push(rest);
+    this.#grow(rest.length);
+  }
+
+  #grow(bytes: number): void {
+    this.#eventBytes += bytes;
+    if (this.#eventBytes > this.#maxEventBytes) {
+      throw new RangeError(`an event of more than ${this.#maxEventBytes} bytes`);
+    }
+  }
+
+  #takeLine(bytes: Buffer, from: number, to: number): Buffer {
+    let line = bytes.subarray(from, to);
+    this.#grow(line.length + 1);
+    if (this.#line.length > 0) {
+      line = Buffer.concat([...this.#line, line]);
+      this.#line = [];
+    }
+    if (this.#atStart) {
+      this.#atStart = false;
+      if (line[0] === 0xef && line[1] === 0xbb && line[2] === 0xbf) line = line.subarray(3);
+    }
+    return line;
+  }
+
+  /** Returns whether the line completed an event worth handing out. */
+  #takeField(line: Buffer): boolean {
+    if (line.length === 0) return this.#dispatch();
+    if (line[0] === COLON) return false;
+    const colon = line.indexOf(COLON);
+    const name = line.toString("latin1", 0, colon < 0 ? line.length : colon);
+    if (name === "data") {
+      const value = fieldValue(line, colon);
+      this.#data = this.#data === undefined ? value : `${this.#data}\n${value}`;
+    } else if (name === "event") this.#event = fieldValue(line, colon);
+    else if (name === "error") this.#error = fieldValue(line, colon);
+    return false;
+  }
+
+  #dispatch(): boolean {
+    const found = this.#data !== undefined || this.#error !== undefined;
+    this.event = found ? { event: this.#event, data: this.#data, error: this.#error } : undefined;
+    this.#event = "";
+    this.#data = undefined;
+    this.#error = undefined;
+    this.#eventBytes = 0;
+    return found;
+  }
+}
+
+function fieldValue(line: Buffer, colon: number): string {
+  if (colon < 0) return "";
+  return line.toString("utf8", line[colon + 1] === SPACE ? colon + 2 : colon + 1, line.length);
+}

@@ -1,0 +1,216 @@
+import { clientChunk, type Envelope, frame, type ReadChunk } from "../core/protocol/visible.ts";
+import type { ChatChunk, Choice, FinishReason } from "../core/protocol/wire.ts";
+import type { GatewayError } from "../errors.ts";
+import {
+  type Answer,
+  type ClientCallPiece,
+  type Ending,
+  type FinishWire,
+  finishChoice,
+  type Progress,
+} from "./answer.ts";
+import type { ClientSink } from "./ports.ts";
+
+export interface StreamAnswerOptions {
+  runId: string;
+  sessionId: string;
+  /** The name that the client asked for. */
+  model: string;
+  /** Choices that get a finish of their own: `n` of the request. */
+  choices: number;
+  events: boolean;
+  /** Leave the `toolweir` member out. */
+  strict: boolean;
+  includeUsage: boolean;
+  now(): number;
+  /** The first text, reasoning or call goes out. */
+  onFirstToken(): void;
+}
+
+const DONE = "data: [DONE]\n\n";
+
+/** The streamed answer: collects the frames of one upstream read and hands them over in one write. */
+export class StreamAnswer implements Answer {
+  readonly #sink: ClientSink;
+  readonly #options: StreamAnswerOptions;
+  readonly #member: { run_id: string; session_id: string };
+  #envelope: Envelope | undefined;
+  #pending: (Buffer | string)[] = [];
+  readonly #roles = new Set<number>();
+  readonly #callIndex = new Map<string, number>();
+  readonly #finish = new Map<number, FinishWire>();
+  shown = false;
+  /** Something was written since the keepalive last looked. */
+  busy = false;
+  /** The client's buffer is full. */
+  blocked = false;
+
+  constructor(sink: ClientSink, options: StreamAnswerOptions) {
+    this.#sink = sink;
+    this.#options = options;
+    this.#member = { run_id: options.runId, session_id: options.sessionId };
+  }
+
+  /** The client's envelope, settled by the first chunk that has an id. */
+  envelope(chunk?: ChatChunk): Envelope {
+    if (this.#envelope) return this.#envelope;
+    const { id, created } = chunk ?? {};
+    this.#envelope = {
+      id: typeof id === "string" && id !== "" ? id : `chatcmpl-${this.#options.runId}`,
+      created: typeof created === "number" && created > 0 ? created : Math.floor(this.#options.now() / 1000),
+      model: this.#options.model,
+    };
+    return this.#envelope;
+  }
+
+  takeChunk(chunk: ReadChunk): void {
+    const choices: Choice[] = [];
+    for (const choice of chunk.choices) {
+      if (choice.finish !== undefined)
+        this.#finish.set(choice.index, { chunk: chunk.wire, choice: choice.wire });
+      if (choice.visible) choices.push(choice.visible);
+      else if (!this.#roles.has(choice.index)) choices.push(roleOnly(choice.index));
+    }
+    if (choices.length === 0) return;
+    if (!this.shown && chunk.choices.some((choice) => choice.visible)) this.#show();
+    this.#write(frame(this.#opened(clientChunk(this.envelope(chunk.wire), chunk.wire, choices), choices)));
+  }
+
+  /** What the slow path would write for a chunk whose run is already open: the pattern of the fast path. */
+  frameOf(chunk: ReadChunk): string | undefined {
+    const choices: Choice[] = chunk.choices.flatMap((choice): Choice[] =>
+      choice.visible ? [choice.visible] : [],
+    );
+    const open = choices.length > 0 && choices.every((choice) => this.#roles.has(Number(choice.index ?? 0)));
+    if (!open || chunk.choices.some((choice) => choice.finish !== undefined)) return undefined;
+    return frame(clientChunk(this.envelope(chunk.wire), chunk.wire, choices));
+  }
+
+  /** Whole frames that need no reading. */
+  takeBytes(bytes: Buffer): void {
+    if (!this.shown) this.#show();
+    this.#write(bytes);
+  }
+
+  takeCall(choice: number, { call, text }: ClientCallPiece): void {
+    if (!this.shown) this.#show();
+    const key = `${choice} ${call.id}`;
+    const known = this.#callIndex.get(key);
+    const body = call.kind === "custom" ? { input: text } : { arguments: text };
+    if (known !== undefined) {
+      this.#chunk(choice, { tool_calls: [{ index: known, [call.kind]: body }] });
+      return;
+    }
+    const index = [...this.#callIndex.keys()].filter((other) => other.startsWith(`${choice} `)).length;
+    this.#callIndex.set(key, index);
+    const head = {
+      index,
+      id: call.id,
+      type: call.kind,
+      [call.kind]: { name: call.name, ...body },
+      ...call.extra,
+    };
+    this.#chunk(choice, { tool_calls: [head] });
+  }
+
+  progress(event: Progress): void {
+    if (!this.#options.events) return;
+    this.#chunk(0, {}, { toolweir: { ...this.#member, ...event } });
+    this.flush();
+  }
+
+  restart(): void {
+    this.#finish.clear();
+  }
+
+  /** Hands over what has gathered. After it, `blocked` says whether to wait for the client. */
+  flush(): void {
+    const pending = this.#pending;
+    if (pending.length === 0) return;
+    this.#pending = [];
+    const [first] = pending;
+    const bytes = pending.length === 1 && first !== undefined ? first : Buffer.concat(pending.map(toBuffer));
+    this.busy = true;
+    this.blocked = !this.#sink.write(bytes);
+  }
+
+  /** Calls back once when the client has caught up or is gone. */
+  onDrain(callback: () => void): void {
+    this.#sink.onDrain(() => {
+      this.blocked = false;
+      callback();
+    });
+  }
+
+  /** One keepalive, if the stream has been silent since the last one. */
+  keepalive(as: "comment" | "chunk"): void {
+    if (!this.busy && !this.blocked) {
+      if (as === "chunk") this.#chunk(0, {});
+      else this.#write(": keep-alive\n\n");
+      this.flush();
+    }
+    this.busy = false;
+  }
+
+  /** The finish chunk of every choice, the usage where it was asked for, `[DONE]`. */
+  end(ending: Ending): void {
+    const { summary } = ending;
+    for (let index = 0; index < this.#options.choices; index++) {
+      const wire = this.#finish.get(index);
+      const finish = index === 0 ? ending.finish : reasonOf(wire);
+      const choices = [finishChoice(wire?.choice, index, finish)];
+      const chunk = this.#opened(clientChunk(this.envelope(), wire?.chunk ?? {}, choices), choices);
+      this.#write(frame(index === 0 && !this.#options.strict ? { ...chunk, toolweir: summary } : chunk));
+    }
+    if (this.#options.includeUsage && ending.usage) {
+      this.#write(frame({ ...clientChunk(this.envelope(), {}, []), usage: ending.usage }));
+    }
+    this.#write(DONE);
+    this.flush();
+  }
+
+  /** An error after the first byte: one chunk with a top-level `error`, then `[DONE]`. */
+  fail(error: GatewayError): void {
+    const chunk = { ...clientChunk(this.envelope(), {}, []), ...error.toBody() };
+    this.#write(frame(this.#options.strict ? chunk : { ...chunk, toolweir: this.#member }));
+    this.#write(DONE);
+    this.flush();
+  }
+
+  #chunk(index: number, delta: Record<string, unknown>, members: Record<string, unknown> = {}): void {
+    const choices = [{ index, delta, finish_reason: null }];
+    const chunk = this.#opened(clientChunk(this.envelope(), {}, choices), choices);
+    this.#write(frame({ ...chunk, ...members }));
+  }
+
+  /** Gives a choice's first chunk its role, and the first of all the `toolweir` member. */
+  #opened(chunk: ChatChunk, choices: Choice[]): ChatChunk {
+    const first = this.#roles.size === 0;
+    for (const choice of choices) {
+      const index = Number(choice.index ?? 0);
+      if (this.#roles.has(index)) continue;
+      this.#roles.add(index);
+      choice.delta = { role: "assistant", ...choice.delta };
+    }
+    return first && !this.#options.strict ? { ...chunk, toolweir: this.#member } : chunk;
+  }
+
+  #show(): void {
+    this.shown = true;
+    this.#options.onFirstToken();
+  }
+
+  #write(piece: Buffer | string): void {
+    this.#pending.push(piece);
+  }
+}
+
+const roleOnly = (index: number): Choice => ({ index, delta: { content: "" }, finish_reason: null });
+
+const toBuffer = (piece: Buffer | string) => (typeof piece === "string" ? Buffer.from(piece) : piece);
+
+/** Choices beyond the first only exist where the run is passed through: their reason is the upstream's. */
+function reasonOf(wire: FinishWire | undefined): FinishReason {
+  const reason = wire?.choice.finish_reason;
+  return reason === "length" || reason === "content_filter" || reason === "tool_calls" ? reason : "stop";
+}

@@ -1,0 +1,186 @@
+import type { ChatChunk, ChatRequest } from "../core/protocol/wire.ts";
+import { asGatewayError, GatewayError } from "../errors.ts";
+import type { Ending } from "./answer.ts";
+import { StreamAnswer } from "./answer-stream.ts";
+import { WholeAnswer } from "./answer-whole.ts";
+import { restoreTurns } from "./kept-turns.ts";
+import { type Caller, makeOffer } from "./offer.ts";
+import type { ClientSink } from "./ports.ts";
+import { runRounds } from "./run.ts";
+import type { RunBook } from "./run-record.ts";
+import { type EngineDeps, Run } from "./run-state.ts";
+import type { ToolSnapshot } from "./tool-snapshot.ts";
+
+/** One client request, as the HTTP layer read it. */
+export interface ChatCall {
+  runId: string;
+  sessionId: string;
+  caller: Caller;
+  request: ChatRequest;
+  raw: Buffer;
+  authorization: string | undefined;
+  traceparent: string | undefined;
+  /** `x-toolweir-tools`. */
+  toolsHeader: string | undefined;
+  /** `x-toolweir-events: 1`. */
+  events: boolean;
+  /** Leave the `toolweir` member out. */
+  strict: boolean;
+  /** When the request arrived, on the clock of `performance.now()`. */
+  receivedAt: number;
+  /** Aborts when the client leaves. */
+  signal: AbortSignal;
+  /** Where the answer is streamed to; absent for an unstreamed request. */
+  sink: ClientSink | undefined;
+}
+
+export interface ChatDeps extends EngineDeps {
+  registry: { snapshot(): ToolSnapshot };
+  book: RunBook;
+  keepalive: { every_ms: number; as: "comment" | "chunk" | "off" };
+  concurrentRuns: number;
+}
+
+/** A run that is not at an end this long after its time is over is cut off. */
+const GRACE_MS = 60_000;
+
+/** The chat engine: admits, runs and records. */
+export class ChatEngine {
+  readonly #deps: ChatDeps;
+  readonly #open = new Set<AbortController>();
+
+  constructor(deps: ChatDeps) {
+    this.#deps = deps;
+  }
+
+  get openRuns(): number {
+    return this.#open.size;
+  }
+
+  /** Ends every open run with `shutting_down`. */
+  cutOff(): void {
+    const error = new GatewayError("shutting_down", "The gateway is shutting down.");
+    for (const run of this.#open) run.abort(error);
+  }
+
+  /**
+   * Answers one request. Streamed: writes to the sink and returns nothing; an error before the first byte is thrown, a later one
+   * is written. Unstreamed: returns the body.
+   */
+  async answer(call: ChatCall): Promise<ChatChunk | undefined> {
+    this.#admit();
+    const stop = new AbortController();
+    this.#open.add(stop);
+    const onGone = () => stop.abort(call.signal.reason);
+    call.signal.addEventListener("abort", onGone);
+    const timer = setTimeout(() => stop.abort(overdue()), this.#deps.limits.run_ms + GRACE_MS);
+    try {
+      if (call.signal.aborted) onGone();
+      return await this.#run(call, stop.signal);
+    } finally {
+      clearTimeout(timer);
+      call.signal.removeEventListener("abort", onGone);
+      this.#open.delete(stop);
+    }
+  }
+
+  #admit(): void {
+    if (this.#open.size < this.#deps.concurrentRuns) return;
+    throw new GatewayError(
+      "too_many_concurrent_requests",
+      "The gateway is at its limit of concurrent runs. Try again shortly.",
+      {
+        headers: { "retry-after": "1" },
+      },
+    );
+  }
+
+  async #run(call: ChatCall, signal: AbortSignal): Promise<ChatChunk | undefined> {
+    const { request, caller } = call;
+    const offer = makeOffer(request, this.#deps.registry.snapshot(), caller, call.toolsHeader);
+    const scope = this.#deps.telemetry.startRun({
+      runId: call.runId,
+      sessionId: call.sessionId,
+      model: request.model,
+      stream: call.sink !== undefined,
+      traceparent: call.traceparent,
+      receivedAt: call.receivedAt,
+    });
+    const answer = call.sink ? this.#streamAnswer(call, call.sink, scope) : new WholeAnswer(request.model);
+    const run = new Run(this.#deps, {
+      id: call.runId,
+      sessionId: call.sessionId,
+      caller,
+      request,
+      raw: call.raw,
+      authorization: call.authorization,
+      offer,
+      answer,
+      scope,
+      signal,
+    });
+    this.#deps.book.add(caller.name, run.record);
+    const stopKeepalive = answer instanceof StreamAnswer && call.sink ? this.#keepAlive(answer) : undefined;
+    try {
+      const ending = await this.#rounds(run);
+      finishRecord(run, ending.summary.stop_reason, undefined, this.#deps.now());
+      scope.end({ stopReason: ending.summary.stop_reason, rounds: run.round });
+      if (answer instanceof WholeAnswer) return answer.end(ending, call.strict);
+      answer.end(ending);
+      return undefined;
+    } catch (error) {
+      return this.#failed(run, error, call);
+    } finally {
+      clearInterval(stopKeepalive);
+    }
+  }
+
+  async #rounds(run: Run): Promise<Ending> {
+    if (run.messages.some((message) => message.role === "assistant" && message.tool_calls?.length)) {
+      const { stores, now, locale } = this.#deps;
+      const restored = await restoreTurns(stores.keptTurns, run.caller.name, run.messages, now(), locale);
+      if (restored.some((message, index) => message !== run.messages[index])) run.messages = restored;
+    }
+    return runRounds(run);
+  }
+
+  #streamAnswer(call: ChatCall, sink: ClientSink, scope: { firstToken(): void }): StreamAnswer {
+    return new StreamAnswer(sink, {
+      runId: call.runId,
+      sessionId: call.sessionId,
+      model: call.request.model,
+      choices: call.request.n ?? 1,
+      events: call.events,
+      strict: call.strict,
+      includeUsage: call.request.stream_options?.include_usage === true,
+      now: this.#deps.now,
+      onFirstToken: () => scope.firstToken(),
+    });
+  }
+
+  #keepAlive(answer: StreamAnswer): NodeJS.Timeout | undefined {
+    const { every_ms, as } = this.#deps.keepalive;
+    return as === "off" ? undefined : setInterval(() => answer.keepalive(as), every_ms);
+  }
+
+  /** After the first byte the error goes into the stream; a client that has left gets none. */
+  #failed(run: Run, thrown: unknown, { sink, signal }: ChatCall): undefined {
+    const error = asGatewayError(thrown);
+    const gone = signal.aborted;
+    finishRecord(run, gone ? "cancelled" : "error", gone ? undefined : error, this.#deps.now());
+    run.scope.end({ stopReason: gone ? "cancelled" : "error", rounds: run.round, ...(!gone && { error }) });
+    if (gone) return undefined;
+    if (!(run.answer instanceof StreamAnswer) || !sink?.started) throw error;
+    run.answer.fail(error);
+    return undefined;
+  }
+}
+
+function finishRecord(run: Run, stopReason: string, error: GatewayError | undefined, now: number): void {
+  run.record.ended_at = new Date(now).toISOString();
+  run.record.stop_reason = stopReason;
+  run.record.error = error ? { code: error.code, message: error.message } : null;
+}
+
+const overdue = () =>
+  new GatewayError("conversation_deadline", "The run took longer than the gateway allows.");

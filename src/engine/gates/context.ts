@@ -1,0 +1,40 @@
+import type { RegisteredTool } from "../tool-snapshot.ts";
+import type { Gate, GateContext, Verdict } from "./gate.ts";
+
+/** Gate 4: this caller may do this now. */
+export const contextGate: Gate = {
+  name: "context",
+  check({ tool }, context) {
+    const objection = context.objection(tool) ?? overused(tool, context) ?? unapproved(tool, context);
+    return objection ? { gate: "context", pass: false, ...objection } : { gate: "context", pass: true };
+  },
+};
+
+type Objection = Pick<Extract<Verdict, { pass: false }>, "code" | "problem" | "feedback">;
+
+function overused({ definition }: RegisteredTool, context: GateContext): Objection | undefined {
+  const limit = definition.max_calls_per_run;
+  if (limit === undefined || context.callsOfTool(definition.name) < limit) return undefined;
+  const feedback = {
+    en: `"${definition.name}" may be called at most ${limit} times in one conversation turn. Answer with what you have.`,
+    zh: `工具“${definition.name}”在一轮对话中最多调用 ${limit} 次。请用已有信息回答。`,
+  };
+  return { code: "too_many_tool_calls", problem: "max_calls_per_run", feedback: feedback[context.locale] };
+}
+
+function unapproved({ definition }: RegisteredTool, { locale }: GateContext): Objection | undefined {
+  const { level, confirm, name } = definition;
+  if (level === "read" || (level === "write" && confirm === "never")) return undefined;
+  if (level === "admin") {
+    const feedback = {
+      en: `"${name}" needs an elevated session, which this one is not. It was not run. Tell the user.`,
+      zh: `工具“${name}”需要提升权限的会话，当前会话没有该权限，未执行。请告知用户。`,
+    };
+    return { code: "session_not_elevated", problem: "elevation", feedback: feedback[locale] };
+  }
+  const feedback = {
+    en: `"${name}" changes something and needs a person's approval, which this gateway cannot ask for yet. It was not run. Tell the user.`,
+    zh: `工具“${name}”会修改数据，需要人工批准，目前无法请求批准，未执行。请告知用户。`,
+  };
+  return { code: "approval_required", problem: "approval", feedback: feedback[locale] };
+}

@@ -1,0 +1,77 @@
+import type { JsonObject, JsonValue } from "../../core/json/value.ts";
+import type { ToolCall } from "../../core/protocol/accumulator.ts";
+import type { RegisteredTool } from "../tool-snapshot.ts";
+import { contextGate } from "./context.ts";
+import { rulesGate } from "./rules.ts";
+import { schemaGate } from "./schema.ts";
+import { syntaxGate } from "./syntax.ts";
+
+export type GateName = "syntax" | "schema" | "rules" | "context";
+
+/** A change that a gate made to the arguments. */
+export interface Change {
+  /** JSON pointer. */
+  readonly path: string;
+  readonly from: JsonValue;
+  /** Absent where the value was left out. */
+  readonly to?: JsonValue;
+}
+
+/** What one gate says of one call. */
+export type Verdict =
+  | { gate: GateName; pass: true; changes?: readonly Change[] }
+  | {
+      gate: GateName;
+      pass: false;
+      /** The code in the tool message, for example `arguments_invalid`. */
+      code: string;
+      /** A closed word for counting, for example `missing`. */
+      problem: string;
+      /** What the model is told: one sentence it can act on. */
+      feedback: string;
+    };
+
+/** What the gates know beside the call. */
+export interface GateContext {
+  locale: "en" | "zh";
+  /** How often the tool has already been called in this run, this call not counted. */
+  callsOfTool(name: string): number;
+  /** `undefined`: this caller may use the tool. Else why not. */
+  objection(tool: RegisteredTool): { code: string; problem: string; feedback: string } | undefined;
+}
+
+/** A call on its way through the gates. */
+export interface CheckedCall {
+  readonly call: ToolCall;
+  readonly tool: RegisteredTool;
+  /** Set by the syntax gate, replaced by gates that change it. */
+  value: JsonValue;
+}
+
+/** One check that a call must pass. Bad model output is a verdict, never an exception. */
+export interface Gate {
+  readonly name: GateName;
+  check(checked: CheckedCall, context: GateContext): Verdict;
+}
+
+/** The one order of checks. */
+const GATES: readonly Gate[] = [syntaxGate, schemaGate, rulesGate, contextGate];
+
+export interface Passage {
+  verdicts: readonly Verdict[];
+  /** The arguments for the tool, when every gate let the call pass. */
+  args: JsonObject | undefined;
+  refusal: Extract<Verdict, { pass: false }> | undefined;
+}
+
+/** Sends a call through the gates; the first that refuses it is the last that is asked. */
+export function passGates(call: ToolCall, tool: RegisteredTool, context: GateContext): Passage {
+  const checked: CheckedCall = { call, tool, value: null };
+  const verdicts: Verdict[] = [];
+  for (const gate of GATES) {
+    const verdict = gate.check(checked, context);
+    verdicts.push(verdict);
+    if (!verdict.pass) return { verdicts, args: undefined, refusal: verdict };
+  }
+  return { verdicts, args: checked.value as JsonObject, refusal: undefined };
+}

@@ -1,0 +1,86 @@
+import type { ToolCall } from "../core/protocol/accumulator.ts";
+import type { ChatMessage } from "../core/protocol/wire.ts";
+import type { KeptTurn, KeptTurnStore } from "./ports.ts";
+import { refusalMessage } from "./results.ts";
+
+/** How long results wait for the client's half. */
+const RESULTS_MS = 24 * 60 * 60 * 1000;
+/** How long it is remembered after that, that there were results. */
+const MEMORY_MS = 7 * RESULTS_MS;
+
+/** Keeps the gateway's half of a turn in which the client has calls to answer too. */
+export async function keepTurn(
+  store: KeptTurnStore,
+  owner: string,
+  turn: { assistant: ChatMessage; clientCalls: readonly ToolCall[]; results: readonly ChatMessage[] },
+  now: number,
+): Promise<void> {
+  const results = Object.fromEntries(turn.results.map((message) => [String(message.tool_call_id), message]));
+  const kept: KeptTurn = {
+    clientCallIds: turn.clientCalls.map((call) => call.id),
+    assistant: { message: turn.assistant, validUntil: now + RESULTS_MS },
+    results,
+  };
+  await store.keep(owner, kept, MEMORY_MS);
+}
+
+/**
+ * Puts kept turns back into a conversation: the model's own assistant message with all its calls, the kept results and the
+ * client's tool messages in the order of the calls. Results that have expired are replaced by a message that says so.
+ */
+export async function restoreTurns(
+  store: KeptTurnStore,
+  owner: string,
+  messages: readonly ChatMessage[],
+  now: number,
+  locale: "en" | "zh",
+): Promise<ChatMessage[]> {
+  const restored: ChatMessage[] = [];
+  for (let at = 0; at < messages.length; at++) {
+    const message = messages[at] as ChatMessage;
+    const first = message.role === "assistant" ? message.tool_calls?.[0]?.id : undefined;
+    const turn = typeof first === "string" ? await store.find(owner, first) : undefined;
+    if (!turn) {
+      restored.push(message);
+      continue;
+    }
+    const answers = followingToolMessages(messages, at);
+    restored.push(...wholeTurn(turn, answers, now, locale));
+    at += answers.length;
+  }
+  return restored;
+}
+
+/** The tool messages right after an assistant message. */
+export function followingToolMessages(messages: readonly ChatMessage[], at: number): ChatMessage[] {
+  let end = at + 1;
+  while (messages[end]?.role === "tool") end++;
+  return messages.slice(at + 1, end);
+}
+
+function wholeTurn(
+  turn: KeptTurn,
+  answers: readonly ChatMessage[],
+  now: number,
+  locale: "en" | "zh",
+): ChatMessage[] {
+  const { message, validUntil } = turn.assistant as { message: ChatMessage; validUntil: number };
+  const byId = new Map(answers.map((answer) => [answer.tool_call_id, answer]));
+  const ordered = (message.tool_calls ?? []).map((call) => {
+    const id = String(call.id);
+    const mine = turn.results[id] as ChatMessage | undefined;
+    if (mine && now > validUntil) return expired(id, String(call.function?.name ?? ""), locale);
+    return byId.get(id) ?? mine ?? expired(id, String(call.function?.name ?? ""), locale);
+  });
+  return [message, ...ordered];
+}
+
+const EXPIRED = {
+  en: "The result of this call has expired and is not known any more. If the call only read something, call it again; if it changed something, do not repeat it.",
+  zh: "该调用的结果已过期，无法再取得。如果只是读取，可重新调用；如果修改了数据，请勿重复。",
+};
+
+function expired(id: string, name: string, locale: "en" | "zh"): ChatMessage {
+  const { role, tool_call_id, content } = refusalMessage({ id, name }, "result_expired", EXPIRED[locale]);
+  return { role, tool_call_id, content };
+}

@@ -1,0 +1,234 @@
+import type { JsonPath } from "../core/json/value.ts";
+import type { OpenCall, ToolCall } from "../core/protocol/accumulator.ts";
+import { addUsage } from "../core/protocol/visible.ts";
+import type { ChatMessage, ChatRequest, FinishReason, Usage } from "../core/protocol/wire.ts";
+import type { Answer, Ending, RunSummary, StopReason, ToolSummary } from "./answer.ts";
+import { type LimitState, type Limits, runOver } from "./limits.ts";
+import type { Caller, Offer } from "./offer.ts";
+import type { RunScope, Stores, Telemetry, ToolTransport, Upstream } from "./ports.ts";
+import type { ToolMessage } from "./results.ts";
+import type { CallRecord, RoundRecord, RunRecord } from "./run-record.ts";
+
+/** What every run uses. */
+export interface EngineDeps {
+  upstream: Upstream;
+  transport: ToolTransport;
+  stores: Stores;
+  telemetry: Telemetry;
+  limits: Limits;
+  locale: "en" | "zh";
+  /** Unix milliseconds. */
+  now(): number;
+  newId(prefix: string): string;
+}
+
+export interface RunOptions {
+  id: string;
+  sessionId: string;
+  caller: Caller;
+  request: ChatRequest;
+  /** The request body as it came, sent as it is where nothing has to be added. */
+  raw: Buffer;
+  authorization: string | undefined;
+  offer: Offer;
+  answer: Answer;
+  scope: RunScope;
+  /** Aborts when the client leaves or the gateway gives up. */
+  signal: AbortSignal;
+}
+
+const RAW_KEPT = 4_096;
+
+/** One run: what is fixed when it begins, and what grows while it goes on. */
+export class Run {
+  readonly id: string;
+  readonly sessionId: string;
+  readonly caller: Caller;
+  readonly request: ChatRequest;
+  readonly raw: Buffer;
+  readonly authorization: string | undefined;
+  readonly offer: Offer;
+  readonly answer: Answer;
+  readonly scope: RunScope;
+  readonly signal: AbortSignal;
+  readonly deps: EngineDeps;
+  readonly locale: "en" | "zh";
+  readonly record: RunRecord;
+  readonly callsOfTool = new Map<string, number>();
+  readonly limits: LimitState;
+  messages: ChatMessage[];
+  round = 0;
+  usage: Usage | undefined;
+  /** Set when the next round is the last one. */
+  lastRound: StopReason | undefined;
+  readonly #startedAt: number;
+  readonly #usages: (Usage | null)[] = [];
+  readonly #tools: ToolSummary[] = [];
+  readonly #ids = new Set<string>();
+  readonly #known = new Map<string, { message: ToolMessage; times: number }>();
+
+  constructor(deps: EngineDeps, options: RunOptions) {
+    this.deps = deps;
+    this.locale = deps.locale;
+    this.id = options.id;
+    this.sessionId = options.sessionId;
+    this.caller = options.caller;
+    this.request = options.request;
+    this.raw = options.raw;
+    this.authorization = options.authorization;
+    this.offer = options.offer;
+    this.answer = options.answer;
+    this.scope = options.scope;
+    this.signal = options.signal;
+    this.messages = options.request.messages;
+    this.#startedAt = deps.now();
+    this.limits = {
+      rounds: 0,
+      toolCalls: 0,
+      elapsedMs: () => deps.now() - this.#startedAt,
+      refusals: new Map(),
+      repeats: 0,
+    };
+    this.record = newRecord(options, this.#startedAt);
+    for (const message of this.messages)
+      for (const call of message.tool_calls ?? []) this.#ids.add(String(call.id));
+  }
+
+  get user(): string | undefined {
+    return this.request.user ?? undefined;
+  }
+
+  /** The provider's id where it is still free in this conversation, else a new one. */
+  nextCallId(wireId: string | undefined): string {
+    const id = wireId !== undefined && !this.#ids.has(wireId) ? wireId : this.deps.newId("call_");
+    this.#ids.add(id);
+    return id;
+  }
+
+  argumentReady(call: OpenCall, name: JsonPath[number], value: unknown): void {
+    this.answer.progress({
+      type: "tool.args",
+      call_id: call.id,
+      name: call.name,
+      round: this.round,
+      path: String(name),
+      value,
+    });
+  }
+
+  /** Takes one call off the run's allowance; `false` when there is none left. */
+  takeCall(): boolean {
+    this.limits.toolCalls++;
+    return this.limits.toolCalls <= this.deps.limits.tool_calls;
+  }
+
+  countTool(name: string): void {
+    this.callsOfTool.set(name, (this.callsOfTool.get(name) ?? 0) + 1);
+  }
+
+  remember(key: string, message: ToolMessage): void {
+    if (message.ok) this.#known.set(key, { message, times: 1 });
+  }
+
+  /** What a call with the same tool and arguments brought in an earlier round; asking counts towards the loop guard. */
+  knownResult(key: string): ToolMessage | undefined {
+    const known = this.#known.get(key);
+    if (!known) return undefined;
+    known.times++;
+    this.limits.repeats = Math.max(this.limits.repeats, known.times);
+    return known.message;
+  }
+
+  /** An earlier result under another call's id, with a note for the model. */
+  repeated(known: ToolMessage, callId: string, note: string): ToolMessage {
+    const renamed = known.content.replace(JSON.stringify(known.tool_call_id), () => JSON.stringify(callId));
+    return { ...known, tool_call_id: callId, content: withNote(renamed, note) };
+  }
+
+  names(call: Pick<ToolCall, "id" | "name">): { call_id: string; name: string; round: number } {
+    return { call_id: call.id, name: call.name, round: this.round };
+  }
+
+  summarise(call: Pick<ToolCall, "id" | "name">, rest: Omit<ToolSummary, "call_id" | "name">): void {
+    this.#tools.push({ call_id: call.id, name: call.name, ...rest });
+  }
+
+  toolsPhaseMs(): number {
+    const { tools_phase_ms, run_ms } = this.deps.limits;
+    return Math.max(1, Math.min(tools_phase_ms, run_ms - this.limits.elapsedMs()));
+  }
+
+  startRecord(round: number): RoundRecord {
+    const record: RoundRecord = {
+      round,
+      upstream: "",
+      finish_reason: "",
+      duration_ms: 0,
+      usage: null,
+      calls: [],
+    };
+    this.record.rounds.push(record);
+    return record;
+  }
+
+  recordCall(call: ToolCall, owner: CallRecord["owner"]): CallRecord {
+    const record: CallRecord = {
+      call_id: call.id,
+      name: call.name,
+      owner,
+      raw: call.raw.slice(0, RAW_KEPT),
+      reading: call.reading,
+      gates: [],
+      outcome: owner === "client" ? "client" : "rejected",
+      attempts: 0,
+      duration_ms: 0,
+    };
+    this.record.rounds.at(-1)?.calls.push(record);
+    return record;
+  }
+
+  addUsage(usage: Usage | undefined): void {
+    this.#usages.push(usage ?? null);
+    if (usage) this.usage = addUsage(this.usage, usage);
+  }
+
+  /** Why the next round must be the last one, if it must. */
+  over(): StopReason | undefined {
+    return runOver(this.limits, this.deps.limits);
+  }
+
+  ending(finish: FinishReason, stopReason: StopReason): Ending {
+    return { finish, summary: this.#summary(stopReason), usage: this.usage };
+  }
+
+  #summary(stop_reason: StopReason): RunSummary {
+    return {
+      run_id: this.id,
+      session_id: this.sessionId,
+      stop_reason,
+      rounds: this.round,
+      tools: this.#tools,
+      usage_by_round: this.#usages,
+    };
+  }
+}
+
+/** A note for the model inside the envelope of a tool message, where every upstream accepts it. */
+export function withNote(content: string, note: string): string {
+  return `${content.slice(0, -1)},"note":${JSON.stringify(note)}}`;
+}
+
+function newRecord(options: RunOptions, startedAt: number): RunRecord {
+  return {
+    run_id: options.id,
+    session_id: options.sessionId,
+    model: options.request.model,
+    stream: options.request.stream === true,
+    tools_offered: [...options.offer.gateway.keys()],
+    started_at: new Date(startedAt).toISOString(),
+    ended_at: null,
+    stop_reason: null,
+    error: null,
+    rounds: [],
+  };
+}

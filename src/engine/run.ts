@@ -1,0 +1,84 @@
+import type { ToolCall } from "../core/protocol/accumulator.ts";
+import type { ChatMessage, FinishReason } from "../core/protocol/wire.ts";
+import type { Ending, StopReason } from "./answer.ts";
+import { WholeAnswer } from "./answer-whole.ts";
+import { askModel } from "./ask.ts";
+import { type CallResult, executeCalls, toChatMessage } from "./execute.ts";
+import { keepTurn } from "./kept-turns.ts";
+import { countRefusals } from "./limits.ts";
+import type { Reply } from "./reply-content.ts";
+import { type Run, withNote } from "./run-state.ts";
+
+/**
+ * Model, gates, tools, model, until the model stops asking for the gateway's tools.
+ *
+ * 1. What the client may see has reached its answer when a round ends.
+ * 2. Every gateway call of a reply is answered before the model is asked again, and runs once.
+ * 3. A reply that was cut off never runs a call.
+ * 4. Calls of client tools end the run; the gateway's results of that turn are kept for its continuation.
+ * 5. When a limit is reached the model gets one last round without tools, whose text ends the run.
+ */
+export async function runRounds(run: Run): Promise<Ending> {
+  for (;;) {
+    const reply = await askModel(run);
+    if (reply.finish !== "tool_calls") return run.ending(reply.finish, stopReason(run, reply.finish));
+    if (run.lastRound) return run.ending("stop", run.lastRound);
+    const clientCalls = reply.calls.filter((call) => run.offer.owner(call.name) === "client");
+    for (const call of clientCalls) run.recordCall(call, "client");
+    const mine = reply.calls.filter((call) => !clientCalls.includes(call));
+    const results = mine.length > 0 ? await executeCalls(run, mine) : [];
+    if (clientCalls.length > 0) {
+      if (results.length > 0) await keep(run, reply, clientCalls, results);
+      return run.ending("tool_calls", "client_tools");
+    }
+    goOn(run, reply, results);
+  }
+}
+
+/** Prepares the next round: the conversation grows by the turn, and the limits are looked at. */
+function goOn(run: Run, reply: Reply, results: readonly CallResult[]): void {
+  countRefusals(
+    run.limits,
+    results.map(({ call, refused }) => ({ name: call.name, refused })),
+  );
+  run.lastRound = run.over();
+  run.messages = [...run.messages, assistantMessage(reply, results), ...toolMessages(run, results)];
+  if (run.answer instanceof WholeAnswer) run.answer.settle();
+}
+
+function stopReason(run: Run, finish: FinishReason): StopReason {
+  if (finish === "length" || finish === "content_filter") return finish;
+  return run.lastRound ?? "completed";
+}
+
+/** The model's message, its calls with arguments that every upstream can read again. */
+function assistantMessage(reply: Reply, results: readonly CallResult[]): ChatMessage {
+  const rewritten = new Map(results.map(({ call }) => [call.id, call]));
+  return reply.toMessage(reply.calls.map((call) => rewritten.get(call.id) ?? call));
+}
+
+const LAST_ROUND = {
+  en: "No further tool calls are possible in this turn. Answer the user now with what you have.",
+  zh: "本轮不能再调用工具。请根据已有信息直接回答用户。",
+};
+
+function toolMessages(run: Run, results: readonly CallResult[]): ChatMessage[] {
+  const messages = results.map(({ message }) => toChatMessage(message));
+  const last = messages.at(-1);
+  if (run.lastRound && last) last.content = withNote(String(last.content), LAST_ROUND[run.locale]);
+  return messages;
+}
+
+async function keep(
+  run: Run,
+  reply: Reply,
+  clientCalls: readonly ToolCall[],
+  results: readonly CallResult[],
+): Promise<void> {
+  const turn = {
+    assistant: assistantMessage(reply, results),
+    clientCalls,
+    results: results.map(({ message }) => toChatMessage(message)),
+  };
+  await keepTurn(run.deps.stores.keptTurns, run.caller.name, turn, run.deps.now());
+}

@@ -1,0 +1,32 @@
+import { randomUUID } from "node:crypto";
+import type { FastifyInstance } from "fastify";
+import { type InvokeDeps, invokeTool } from "../../engine/invoke.ts";
+import type { ToolRegistry } from "../../engine/registry.ts";
+import { GatewayError } from "../../errors.ts";
+import { requireObject } from "../json-body.ts";
+import { signalOf } from "../sse-sink.ts";
+
+/**
+ * `POST /tools/{name}/invoke` with `{arguments, dry_run}`: sends a call through the gates and, unless `dry_run`, to the tool, as if
+ * a model had made it. Answers the result envelope and what each gate said.
+ */
+export async function invokeRoute(
+  app: FastifyInstance,
+  deps: Omit<InvokeDeps, "newId"> & { registry: ToolRegistry },
+): Promise<void> {
+  app.post<{ Params: { name: string } }>(
+    "/tools/:name/invoke",
+    { config: { access: "admin" } },
+    async (request, reply) => {
+      const tool = deps.registry.snapshot().get(request.params.name);
+      if (!tool)
+        throw new GatewayError("tool_not_found", `There is no tool "${request.params.name.slice(0, 64)}".`);
+      const { arguments: args = {}, dry_run = false } = requireObject(request.body);
+      if (typeof dry_run !== "boolean")
+        throw new GatewayError("invalid_type", `"dry_run" must be a boolean.`, { param: "dry_run" });
+      const raw = typeof args === "string" ? args : JSON.stringify(args);
+      const newId = (prefix: string) => prefix + randomUUID().replaceAll("-", "");
+      return invokeTool({ ...deps, newId }, tool, raw, dry_run, signalOf(reply));
+    },
+  );
+}
