@@ -82,6 +82,8 @@ export interface GatewayErrorOptions extends ErrorOptions {
   details?: readonly ErrorDetail[];
   /** Headers of the answer, in lower case, for example `retry-after`. */
   headers?: Readonly<Record<string, string>>;
+  /** The connection failed, not what came over it: the same request may succeed. */
+  transient?: boolean;
   /** Status, type and code of an upstream that are kept instead of ours. */
   upstream?: { status: number; type?: string | undefined; code?: string | null | undefined };
 }

@@ -8,18 +8,19 @@ import type { Run } from "./run-state.ts";
 /** Argument text of one call, in UTF-16 units: 1 MiB. */
 const MAX_ARGUMENT_LENGTH = 1024 * 1024;
 const RETRY_BASE_MS = 250;
-/** A provider that asks for a longer pause is asked by the client again, not by the gateway. */
-const LONGEST_PAUSE_MS = 5_000;
-/** Statuses after which the same request may succeed. */
-const PASSING = new Set([408, 409, 425, 429]);
+/** Statuses below 500 after which the same request may succeed at the same place. */
+const PASSING = new Set([408, 409, 425]);
 
 type Try = { reply: Reply } | { error: unknown };
 
 /**
  * One round: the model's reply to the conversation so far.
  *
- * 1. It is asked again, on the same target and then on its fallbacks, only while the client has seen nothing of the run.
- * 2. A 400, 401, 403, 404 or 422 is final.
+ * 1. It is asked again only while the client has seen nothing of the run.
+ * 2. On the same target after 408, 409, 425, 5xx and failed connections. A reply that came whole and is wrong would be again.
+ * 3. On a fallback after all that and after 429. Without one, the client gets a 429 with its `retry-after`: it knows best
+ *    whether to wait, and two who wait ask twice as often.
+ * 4. Any other status is final.
  */
 export async function askModel(run: Run): Promise<Reply> {
   run.round++;
@@ -63,8 +64,7 @@ async function askTargets(run: Run, traceparent: string): Promise<{ reply: Reply
     const policy = {
       retries: target.retry,
       baseMs: RETRY_BASE_MS,
-      again: (outcome: Try) =>
-        "error" in outcome && mayAsk(run, outcome.error) ? pauseOf(outcome.error) : undefined,
+      again: (outcome: Try) => ("error" in outcome && mayAsk(run, outcome.error, false) ? {} : undefined),
     };
     const outcome: Try = await retrying(policy, run.signal, async () => {
       run.answer.restart();
@@ -77,25 +77,17 @@ async function askTargets(run: Run, traceparent: string): Promise<{ reply: Reply
     });
     if ("reply" in outcome) return { reply: outcome.reply, target };
     last = outcome.error;
-    if (!mayAsk(run, last)) break;
+    if (!mayAsk(run, last, true)) break;
   }
   throw last;
 }
 
-function mayAsk(run: Run, error: unknown): boolean {
+function mayAsk(run: Run, error: unknown, elsewhere: boolean): boolean {
   if (run.answer.shown || run.signal.aborted || !(error instanceof GatewayError)) return false;
-  const { upstream } = error.options;
-  return upstream
-    ? PASSING.has(upstream.status) || upstream.status >= 500
-    : error.code !== "response_too_large";
-}
-
-/** `undefined` where the wait would be too long to make the client wait with it. */
-function pauseOf(error: unknown): { afterMs?: number } | undefined {
-  const header = error instanceof GatewayError ? error.options.headers?.["retry-after"] : undefined;
-  if (header === undefined) return {};
-  const afterMs = Number(header) * 1000;
-  return afterMs <= LONGEST_PAUSE_MS ? { afterMs } : undefined;
+  const status = error.options.upstream?.status ?? 0;
+  return (
+    error.options.transient === true || status >= 500 || PASSING.has(status) || (elsewhere && status === 429)
+  );
 }
 
 function replyContext(run: Run): ReplyContext {

@@ -114,7 +114,9 @@ class Call implements UpstreamCall, Dispatcher.DispatchHandler {
           "upstream_stream_timeout",
           `The upstream sent nothing for ${limit} ms (idle timeout).`,
         )
-      : new GatewayError("upstream_timeout", `The upstream did not begin to answer within ${limit} ms.`);
+      : new GatewayError("upstream_timeout", `The upstream did not begin to answer within ${limit} ms.`, {
+          transient: true,
+        });
     this.#fail(error);
     this.#stop();
   }
@@ -171,20 +173,19 @@ function asUpstreamError(error: Error, hasBody: boolean, connectMs: number): Gat
   if (code === "UND_ERR_CONNECT_TIMEOUT") {
     return new GatewayError("upstream_timeout", `The upstream could not be reached within ${connectMs} ms.`, {
       cause: error,
+      transient: true,
     });
   }
   if (hasBody) {
     return new GatewayError(
       "upstream_stream_interrupted",
       `The upstream broke off in the middle of its answer (${code}).`,
-      {
-        cause: error,
-      },
+      { cause: error, transient: true },
     );
   }
   return new GatewayError(
     "upstream_unavailable",
     `The upstream could not be reached, or closed the connection without an answer (${code}).`,
-    { cause: error },
+    { cause: error, transient: true },
   );
 }
