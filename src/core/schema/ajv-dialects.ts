@@ -5,7 +5,7 @@ import addFormats from "ajv-formats";
 import type { JsonObject } from "../json/value.ts";
 import type { CheckState } from "./check-state.ts";
 import { useExactKeywords } from "./exact-keywords.ts";
-import { compilePattern } from "./pattern.ts";
+import type { Patterns } from "./pattern.ts";
 import type { FaultList } from "./schema-rejected.ts";
 
 /** The drafts of JSON Schema that a tool may use. */
@@ -60,11 +60,26 @@ const OPTIONS = {
   ownProperties: true,
 } as const satisfies Options;
 
+/** Characters of a `url`; the expression that ajv-formats has for it takes quadratic time. */
+const MAX_URL_LENGTH = 2_048;
+
+/** What every check of one tool shares. */
+export interface CheckParts {
+  readonly dialect: Dialect;
+  readonly state: CheckState;
+  readonly patterns: Patterns;
+}
+
 /** An ajv instance for the schemas of one tool. `allErrors` reports every error, each with the subschema it comes from. */
-export function createAjv(dialect: Dialect, state: CheckState, allErrors: boolean): Ajv {
-  const regExp = Object.assign((source: string) => compilePattern(source, state), { code: "linear" });
+export function createAjv({ dialect, state, patterns }: CheckParts, allErrors: boolean): Ajv {
+  const regExp = Object.assign((source: string) => patterns.get(source), { code: "linear" });
   const ajv = new CLASSES[dialect]({ ...OPTIONS, allErrors, verbose: allErrors, code: { regExp } });
   addFormats.default(ajv);
+  const url = ajv.formats["url"];
+  ajv.addFormat("url", (text: string) => {
+    state.charge((text.length ** 2) >> 10);
+    return text.length <= MAX_URL_LENGTH && url instanceof RegExp && url.test(text);
+  });
   useExactKeywords(ajv, state);
   return ajv;
 }

@@ -1,6 +1,6 @@
 import type { JsonObject, JsonValue } from "../json/value.ts";
 import { isObject, STRING, typeOf, typeSet } from "./json-types.ts";
-import { MAX_PATTERN_LENGTH, patternFault } from "./pattern.ts";
+import { MAX_PATTERN_LENGTH, type Patterns } from "./pattern.ts";
 import { step } from "./pointer.ts";
 import type { FaultList } from "./schema-rejected.ts";
 
@@ -30,14 +30,13 @@ const RANGES = [
   ["minLength", "maxLength"],
   ["minItems", "maxItems"],
   ["minProperties", "maxProperties"],
-  ["minContains", "maxContains"],
 ] as const;
 
-type Check = (node: JsonObject, pointer: string, faults: FaultList) => void;
+type Check = (node: JsonObject, pointer: string, faults: FaultList, patterns: Patterns) => void;
 
 /** Lists what is wrong with the keywords of one subschema. */
-export function checkNode(node: JsonObject, pointer: string, faults: FaultList): void {
-  for (const check of CHECKS) check(node, pointer, faults);
+export function checkNode(node: JsonObject, pointer: string, faults: FaultList, patterns: Patterns): void {
+  for (const check of CHECKS) check(node, pointer, faults, patterns);
 }
 
 const CHECKS: readonly Check[] = [
@@ -118,6 +117,8 @@ function checkName(name: string, pointer: string, faults: FaultList): void {
 function checkEnum(node: JsonObject, pointer: string, faults: FaultList): void {
   const values = node["enum"];
   if (!Array.isArray(values)) return;
+  if (values.length === 0)
+    faults.add(step(pointer, "enum"), "schema_invalid", "lists no value, so none is valid.");
   const length = values.length > MAX_ENUM_VALUES ? 0 : (stringify(values)?.length ?? 0);
   if (values.length <= MAX_ENUM_VALUES && length <= MAX_ENUM_LENGTH) return;
   faults.add(
@@ -136,10 +137,10 @@ function checkBranches(node: JsonObject, pointer: string, faults: FaultList): vo
   }
 }
 
-function checkPatterns(node: JsonObject, pointer: string, faults: FaultList): void {
+function checkPatterns(node: JsonObject, pointer: string, faults: FaultList, patterns: Patterns): void {
   const { pattern, type } = node;
   if (typeof pattern === "string") {
-    checkPattern(pattern, step(pointer, "pattern"), faults);
+    checkPattern(pattern, step(pointer, "pattern"), faults, patterns);
     const types = typesOf(type);
     if (types.length > 0 && !(typeSet(types) & STRING)) {
       faults.add(
@@ -150,21 +151,22 @@ function checkPatterns(node: JsonObject, pointer: string, faults: FaultList): vo
     }
   }
   for (const source of keysOf(node["patternProperties"])) {
-    checkPattern(
-      source,
-      step(step(pointer, "patternProperties"), source.slice(0, MAX_PATTERN_LENGTH)),
-      faults,
-    );
+    const at = step(step(pointer, "patternProperties"), source.slice(0, MAX_PATTERN_LENGTH));
+    checkPattern(source, at, faults, patterns);
   }
 }
 
-function checkPattern(source: string, pointer: string, faults: FaultList): void {
+function checkPattern(source: string, pointer: string, faults: FaultList, patterns: Patterns): void {
   if (source.length > MAX_PATTERN_LENGTH) {
     faults.add(pointer, "pattern_too_long", `a pattern may have ${MAX_PATTERN_LENGTH} characters.`);
     return;
   }
-  const fault = patternFault(source);
-  if (fault !== undefined) faults.add(pointer, "pattern_unsupported", fault);
+  try {
+    patterns.get(source);
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    faults.add(pointer, "pattern_unsupported", `cannot be matched in linear time: ${reason}.`);
+  }
 }
 
 function checkRanges(node: JsonObject, pointer: string, faults: FaultList): void {

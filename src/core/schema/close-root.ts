@@ -9,6 +9,7 @@ const NULL_OR_OBJECT = OBJECT | NULL;
 export const NO_PARAMETERS: EffectiveSchema = {
   root: { type: ["object"], properties: {}, additionalProperties: false },
   targets: new Map(),
+  pointers: new Map(),
 };
 
 /**

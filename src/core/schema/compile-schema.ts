@@ -1,10 +1,13 @@
 import type { JsonObject, JsonValue } from "../json/value.ts";
 import { checkAgainstMetaSchema, type Dialect, dialectsOf } from "./ajv-dialects.ts";
+import { CheckState } from "./check-state.ts";
 import { closeRoot, NO_PARAMETERS } from "./close-root.ts";
 import { CompiledSchema } from "./compiled-schema.ts";
 import { buildEffectiveSchema } from "./effective-schema.ts";
 import { isObject } from "./json-types.ts";
 import { measure } from "./measure.ts";
+import { Patterns } from "./pattern.ts";
+import type { EffectiveSchema } from "./schema-node.ts";
 import { FaultList } from "./schema-rejected.ts";
 import { walkSchema } from "./walk.ts";
 import { weighSchema } from "./weigh.ts";
@@ -28,14 +31,32 @@ const MAX_DEPTH = 64;
  * Throws `SchemaRejected` with every fault found.
  */
 export function compileSchema(document: JsonObject | undefined): CompiledSchema {
-  if (document === undefined) return new CompiledSchema(NO_PARAMETERS, "2020-12");
+  const state = new CheckState();
+  const patterns = new Patterns(state);
+  if (document === undefined)
+    return new CompiledSchema(NO_PARAMETERS, { dialect: "2020-12", state, patterns });
+  const { schema, dialect } = prepareSchema(document, patterns);
+  const faults = new FaultList();
+  const closed = closeRoot(schema, faults);
+  faults.check();
+  return new CompiledSchema(closed, { dialect, state, patterns });
+}
+
+/** A schema that is safe to compile, with the dialect to compile it in. */
+export interface PreparedSchema {
+  readonly schema: EffectiveSchema;
+  readonly dialect: Dialect;
+}
+
+/** All that `compileSchema` does for any schema, before it looks at the root as tool arguments. Throws `SchemaRejected`. */
+export function prepareSchema(document: JsonObject, patterns: Patterns): PreparedSchema {
   const faults = new FaultList();
   // The type says so, but the document comes from outside.
   if (!isObject(document))
     faults.add("", "schema_invalid", "must be an object; leave parameters out for a tool without any.");
   faults.check();
   checkSize(document, faults);
-  const { refs } = walkSchema(document, faults);
+  const { refs } = walkSchema(document, faults, patterns);
   const dialects = dialectsOf(document, faults);
   faults.check();
   const dialect = chooseDialect(withoutBigints(document) as JsonObject, dialects, faults);
@@ -43,9 +64,7 @@ export function compileSchema(document: JsonObject | undefined): CompiledSchema 
   const schema = buildEffectiveSchema(document, refs);
   weighSchema(schema, faults);
   faults.check();
-  const closed = closeRoot(schema, faults);
-  faults.check();
-  return new CompiledSchema(closed, dialect);
+  return { schema, dialect };
 }
 
 function checkSize(document: JsonObject, faults: FaultList): void {

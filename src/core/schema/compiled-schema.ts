@@ -1,12 +1,11 @@
-import type { JsonValue } from "../json/value.ts";
-import { createAjv, type Dialect } from "./ajv-dialects.ts";
-import { CheckState, TooComplex } from "./check-state.ts";
+import type { JsonPath, JsonValue } from "../json/value.ts";
+import { type CheckParts, createAjv } from "./ajv-dialects.ts";
+import { TooComplex } from "./check-state.ts";
 import { Coercer, type Coercion, type Oracle } from "./coerce.ts";
 import { Diagnosis } from "./diagnose.ts";
 import { AcceptedTypes } from "./json-types.ts";
-import { measure } from "./measure.ts";
-import { compilePattern, type Pattern } from "./pattern.ts";
-import { bySeverity, type Problem } from "./problem.ts";
+import { findLongArray, measure } from "./measure.ts";
+import { bySeverity, type Problem, type Rule } from "./problem.ts";
 import type { EffectiveSchema } from "./schema-node.ts";
 import { SubschemaValidators, type Validate } from "./subschema-validators.ts";
 import { allNodes } from "./weigh.ts";
@@ -33,24 +32,24 @@ export type SchemaVerdict =
 export class CompiledSchema {
   readonly #schema: EffectiveSchema;
   readonly #types: AcceptedTypes;
-  readonly #state = new CheckState();
+  readonly #parts: CheckParts;
   readonly #validate: Validate;
   readonly #validators: SubschemaValidators;
   readonly #maxArray: number;
-  readonly #patterns = new Map<string, Pattern>();
   readonly #oracle: Oracle = {
     fits: (schema, value) => this.#validators.errors(schema, value).length === 0,
-    matches: (source, key) => this.#pattern(source).test(key),
+    matches: (source, key) => this.#parts.patterns.get(source).test(key),
   };
 
   /** Takes a schema that `compileSchema` has bounded. */
-  constructor(schema: EffectiveSchema, dialect: Dialect) {
+  constructor(schema: EffectiveSchema, parts: CheckParts) {
+    this.#parts = parts;
     this.#schema = schema;
     this.#types = new AcceptedTypes(schema.targets);
-    const ajv = createAjv(dialect, this.#state, false);
+    const ajv = createAjv(parts, false);
     for (const [name, target] of schema.targets) ajv.addSchema(target, name);
     this.#validate = ajv.compile(schema.root);
-    this.#validators = new SubschemaValidators(schema.targets, this.#state, dialect);
+    this.#validators = new SubschemaValidators(schema.targets, parts);
     this.#maxArray = Math.max(MAX_ARRAY, ...allNodes(schema).map(({ maxItems }) => Number(maxItems ?? 0)));
   }
 
@@ -63,7 +62,7 @@ export class CompiledSchema {
    * 4. Never throws; what would take too long is refused as `too complex`.
    */
   check(value: JsonValue): SchemaVerdict {
-    this.#state.begin();
+    this.#parts.state.begin();
     const coercions: Coercion[] = [];
     try {
       return this.#check(value, coercions);
@@ -90,23 +89,19 @@ export class CompiledSchema {
   }
 
   #isValid(value: JsonValue): boolean {
-    return this.#validate(this.#state.view(value, measure(value, MAX_DEPTH, MAX_LENGTH).hasBigint));
-  }
-
-  #pattern(source: string): Pattern {
-    const pattern = this.#patterns.get(source) ?? compilePattern(source, this.#state);
-    this.#patterns.set(source, pattern);
-    return pattern;
+    return this.#validate(this.#parts.state.view(value, measure(value, MAX_DEPTH, MAX_LENGTH).hasBigint));
   }
 
   #beyondBounds(value: JsonValue): Problem | undefined {
     const { depth, length, longestArray } = measure(value, MAX_DEPTH, MAX_LENGTH);
     if (depth > MAX_DEPTH) return rule("too deep", MAX_DEPTH);
     if (length > MAX_LENGTH) return rule("too long", MAX_LENGTH);
-    return longestArray > this.#maxArray ? rule("maxItems", this.#maxArray) : undefined;
+    if (longestArray <= this.#maxArray) return undefined;
+    return rule("too many items", this.#maxArray, findLongArray(value, this.#maxArray));
   }
 }
 
-function rule(rule: "too deep" | "too long" | "too complex" | "maxItems", limit: JsonValue): Problem {
-  return { kind: "rule", path: [], rule, limit, value: null };
+/** The value is not quoted: it is too large to. */
+function rule(rule: Rule, limit: JsonValue, path: JsonPath = []): Problem {
+  return { kind: "rule", path, rule, limit, value: null };
 }

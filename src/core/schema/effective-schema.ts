@@ -26,13 +26,18 @@ export function buildEffectiveSchema(
 ): EffectiveSchema {
   const builder = new Builder(refs);
   const root = builder.build(document, "");
-  return { root: typeof root === "boolean" ? {} : root, targets: builder.targets() };
+  return {
+    root: typeof root === "boolean" ? {} : root,
+    targets: builder.targets(),
+    pointers: builder.pointers,
+  };
 }
 
 class Builder {
   readonly #refs: ReadonlyMap<string, RefTarget>;
   /** Pointers of the places that are referred to, with the names that stand for them. */
   readonly #names = new Map<string, string>();
+  readonly pointers = new Map<SchemaNode, string>();
 
   constructor(refs: ReadonlyMap<string, RefTarget>) {
     this.#refs = refs;
@@ -59,6 +64,7 @@ class Builder {
   #copy(value: JsonValue, pointer: string): Schema {
     if (!isObject(value)) return value === true;
     const node: SchemaNode = {};
+    this.pointers.set(node, pointer);
     for (const [keyword, member] of Object.entries(value)) {
       const kind = KEYWORDS.get(keyword);
       if (kind !== undefined && kind !== "definitions") {

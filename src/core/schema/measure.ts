@@ -63,3 +63,14 @@ function openContainer(sum: Measure, container: JsonValue[] | { [key: string]: J
   sum.length += keys.reduce((length, key) => length + key.length + 4, 2);
   return Object.values(container);
 }
+
+/** The path of the first array with more than `limit` elements; the value must not be nested too deep to recurse. */
+export function findLongArray(value: JsonValue, limit: number): (string | number)[] | undefined {
+  if (typeof value !== "object" || value === null) return undefined;
+  if (Array.isArray(value) && value.length > limit) return [];
+  for (const [key, child] of Object.entries(value)) {
+    const path = findLongArray(child, limit);
+    if (path !== undefined) return [Array.isArray(value) ? Number(key) : key, ...path];
+  }
+  return undefined;
+}

@@ -81,6 +81,8 @@ export const english: Wording = {
     if (rule === "too deep")
       return `The arguments are nested deeper than ${quote(limit)} levels. Send flatter arguments.`;
     if (rule === "too long") return `The arguments are longer than ${quote(limit)} characters. Send less.`;
+    if (rule === "too many items")
+      return `${parameter(name)} may have ${quote(limit)} items. Send fewer and call again.`;
     if (rule === "too complex")
       return "The arguments take too long to check. Send shorter or simpler arguments.";
     const demand = RULES[rule]?.(quote(limit)) ?? "does not fit the schema";

@@ -75,6 +75,8 @@ export const chinese: Wording = {
   rule(rule, name, limit, value) {
     if (rule === "too deep") return `参数的嵌套超过 ${quote(limit)} 层。请发送更扁平的参数。`;
     if (rule === "too long") return `参数超过 ${quote(limit)} 个字符。请缩短后重新调用。`;
+    if (rule === "too many items")
+      return `${parameter(name)}最多只能有 ${quote(limit)} 个元素。请减少后重新调用。`;
     if (rule === "too complex") return "参数过于复杂，检查耗时太长。请发送更短或更简单的参数。";
     const demand = RULES[rule]?.(quote(limit)) ?? "不符合 schema";
     return `${parameter(name)}${demand}，但您发送的是${described(value)}。${AGAIN}`;

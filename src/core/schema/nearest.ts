@@ -12,11 +12,16 @@ const MAX_CANDIDATES = 2_000;
  */
 export function nearest(name: string, candidates: readonly string[]): string[] {
   const wanted = fold(name);
+  const farthest = wanted.length < 3 ? 0 : Math.floor(wanted.length / 3);
   return candidates
     .slice(0, MAX_CANDIDATES)
-    .map((candidate) => ({ candidate, distance: distanceTo(wanted, fold(candidate)) }))
-    .filter(({ distance }) => distance <= Math.max(1, wanted.length / 3))
-    .sort((a, b) => a.distance - b.distance)
+    .map((candidate) => ({
+      candidate,
+      distance: distanceTo(wanted, fold(candidate)),
+      asWritten: editDistance(name.slice(0, MAX_LENGTH), candidate.slice(0, MAX_LENGTH)),
+    }))
+    .filter(({ distance }) => distance <= farthest)
+    .sort((a, b) => a.distance - b.distance || a.asWritten - b.asWritten)
     .slice(0, MAX_NEAREST)
     .map(({ candidate }) => candidate);
 }

@@ -1,8 +1,13 @@
 import { RE2JS } from "re2js";
 import type { CheckState } from "./check-state.ts";
+import { spellForRe2 } from "./ecma-pattern.ts";
 
 /** How long a pattern may be, in characters. */
 export const MAX_PATTERN_LENGTH = 256;
+/** Instructions of all programs of one schema together; compiling them takes some 50 ms. */
+const MAX_PROGRAM = 10_000;
+/** Instructions times characters for one step of a check: between 10 ns and 1 µs. */
+const WORK_PER_STEP = 64;
 
 /** A regular expression whose time is linear in the text. */
 export interface Pattern {
@@ -12,31 +17,44 @@ export interface Pattern {
 }
 
 /**
- * Compiles a `pattern` of JSON Schema for RE2, whose matching time is linear in text and program, so that no pattern can
- * backtrack. Each test is charged to `state`. Throws an `Error` that says what RE2 cannot do: look-around,
- * back-references, repetition beyond 1,000.
+ * The patterns of one schema, compiled for RE2: matching takes time linear in text and program, so that none can backtrack,
+ * and each match is charged to the check that runs.
  */
-export function compilePattern(source: string, state: CheckState): Pattern {
-  const program = RE2JS.compile(RE2JS.translateRegExp(source));
-  const size = program.programSize();
-  return {
-    test(text) {
-      state.charge((size * (text.length + 1)) >> 5);
-      return program.test(text);
-    },
-    toString: () => source,
-  };
+export class Patterns {
+  readonly #state: CheckState;
+  readonly #compiled = new Map<string, Pattern>();
+  #size = 0;
+
+  constructor(state: CheckState) {
+    this.#state = state;
+  }
+
+  /**
+   * The pattern of a `pattern` keyword or a key of `patternProperties`. Throws an `Error` that says why it cannot be used:
+   * look-around and back-references do not exist in RE2, and repetition has its bounds.
+   */
+  get(source: string): Pattern {
+    const known = this.#compiled.get(source);
+    if (known !== undefined) return known;
+    if (this.#size > MAX_PROGRAM) throw new Error("the patterns of this schema are too large together");
+    const program = compile(source);
+    const size = program.programSize();
+    this.#size += size;
+    const pattern: Pattern = {
+      test: (text) => {
+        this.#state.charge(Math.ceil((size * text.length) / WORK_PER_STEP));
+        return program.test(text);
+      },
+      toString: () => source,
+    };
+    this.#compiled.set(source, pattern);
+    return pattern;
+  }
 }
 
-/** What is wrong with a pattern, or `undefined` if it can be used. */
-export function patternFault(source: string): string | undefined {
-  if (/\(\?<?[=!]/.test(source))
-    return "uses a look-around, which is not supported; split it into several patterns under allOf.";
-  try {
-    RE2JS.compile(RE2JS.translateRegExp(source));
-    return undefined;
-  } catch (error) {
-    const reason = error instanceof Error ? error.message.replace(/^error parsing regexp: /, "") : "unknown";
-    return `is not a regular expression that can be matched in linear time: ${reason}.`;
+function compile(source: string): RE2JS {
+  if (/\(\?<?[=!]/.test(source)) {
+    throw new Error("look-around is not supported; split the pattern into several under allOf");
   }
+  return RE2JS.compile(RE2JS.translateRegExp(spellForRe2(source)));
 }

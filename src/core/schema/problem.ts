@@ -69,6 +69,7 @@ export const RULES = [
   "too deep",
   "too long",
   "too complex",
+  "too many items",
 ] as const;
 
 /** A keyword of JSON Schema, or one of the bounds that hold for all arguments. */

@@ -33,6 +33,8 @@ export interface EffectiveSchema {
   readonly root: SchemaNode;
   /** What a `$ref` means, by its text. */
   readonly targets: ReadonlyMap<string, Schema>;
+  /** Where each subschema stands in the document, for faults. */
+  readonly pointers: ReadonlyMap<SchemaNode, string>;
 }
 
 /** How the value of a keyword holds subschemas; `value` holds none. Keywords that are not here are annotations. */

@@ -1,7 +1,6 @@
 import type { Ajv, ErrorObject } from "ajv";
 import type { JsonValue } from "../json/value.ts";
-import { createAjv, type Dialect } from "./ajv-dialects.ts";
-import type { CheckState } from "./check-state.ts";
+import { type CheckParts, createAjv } from "./ajv-dialects.ts";
 import { measure } from "./measure.ts";
 import type { EffectiveSchema, Schema } from "./schema-node.ts";
 
@@ -17,15 +16,13 @@ export interface Validate {
  */
 export class SubschemaValidators {
   readonly #targets: EffectiveSchema["targets"];
-  readonly #state: CheckState;
-  readonly #dialect: Dialect;
+  readonly #parts: CheckParts;
   readonly #compiled = new Map<Schema, Validate>();
   #ajv: Ajv | undefined;
 
-  constructor(targets: EffectiveSchema["targets"], state: CheckState, dialect: Dialect) {
+  constructor(targets: EffectiveSchema["targets"], parts: CheckParts) {
     this.#targets = targets;
-    this.#state = state;
-    this.#dialect = dialect;
+    this.#parts = parts;
   }
 
   /** Every error of a value; none if it is valid. Throws `TooComplex`. */
@@ -33,7 +30,7 @@ export class SubschemaValidators {
     const validate = this.#compiled.get(schema) ?? this.#compile(schema);
     // No recursion: what is checked was measured before.
     const { hasBigint } = measure(value, Number.POSITIVE_INFINITY, Number.POSITIVE_INFINITY);
-    return validate(this.#state.view(value, hasBigint)) ? [] : (validate.errors ?? []);
+    return validate(this.#parts.state.view(value, hasBigint)) ? [] : (validate.errors ?? []);
   }
 
   #compile(schema: Schema): Validate {
@@ -44,7 +41,7 @@ export class SubschemaValidators {
   }
 
   #open(): Ajv {
-    const ajv = createAjv(this.#dialect, this.#state, true);
+    const ajv = createAjv(this.#parts, true);
     for (const [name, target] of this.#targets) ajv.addSchema(target, name);
     return ajv;
   }

@@ -1,6 +1,7 @@
 import type { JsonObject, JsonValue } from "../json/value.ts";
 import { checkNode } from "./check-node.ts";
 import { isObject } from "./json-types.ts";
+import type { Patterns } from "./pattern.ts";
 import { step } from "./pointer.ts";
 import { type RefTarget, resolveRef } from "./resolve-ref.ts";
 import { KEYWORDS, type KeywordKind } from "./schema-node.ts";
@@ -26,22 +27,24 @@ interface Visit {
  * Visits every subschema once, without recursion, and lists what no tool schema may hold. It makes no assumption about the
  * shape of the document; a keyword of the wrong type is the meta-schema's business.
  */
-export function walkSchema(root: JsonObject, faults: FaultList): WalkResult {
-  return new Walk(root, faults).run();
+export function walkSchema(root: JsonObject, faults: FaultList, patterns: Patterns): WalkResult {
+  return new Walk(root, faults, patterns).run();
 }
 
 class Walk {
   readonly #root: JsonObject;
   readonly #faults: FaultList;
+  readonly #patterns: Patterns;
   readonly #stack: Visit[];
   readonly #seen = new Set<JsonObject>();
   readonly #anchors = new Map<string, RefTarget>();
   readonly #pending: { ref: string; pointer: string }[] = [];
   readonly #refs = new Map<string, RefTarget>();
 
-  constructor(root: JsonObject, faults: FaultList) {
+  constructor(root: JsonObject, faults: FaultList, patterns: Patterns) {
     this.#root = root;
     this.#faults = faults;
+    this.#patterns = patterns;
     this.#stack = [{ value: root, pointer: "", depth: 1 }];
   }
 
@@ -67,7 +70,7 @@ class Walk {
       return;
     }
     this.#seen.add(value);
-    checkNode(value, pointer, this.#faults);
+    checkNode(value, pointer, this.#faults, this.#patterns);
     if (typeof value["$anchor"] === "string") this.#anchors.set(value["$anchor"], { value, pointer });
     if (typeof value["$ref"] === "string") this.#pending.push({ ref: value["$ref"], pointer });
     for (const [keyword, kind] of KEYWORDS) {

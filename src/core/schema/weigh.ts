@@ -29,7 +29,7 @@ const REPEATED = [
  * value, and for an expansion beyond the bound. To be called once for a schema.
  */
 export function weighSchema(schema: EffectiveSchema, faults: FaultList): void {
-  const weigher = new Weigher(schema.targets, faults);
+  const weigher = new Weigher(schema, faults);
   for (const node of allNodes(schema)) {
     weigher.weigh(node, 0);
     if (!faults.isEmpty) return;
@@ -73,13 +73,13 @@ function repeatedChildren(node: SchemaNode): Schema[] {
 }
 
 class Weigher {
-  readonly #targets: EffectiveSchema["targets"];
+  readonly #schema: EffectiveSchema;
   readonly #faults: FaultList;
   readonly #weights = new Map<SchemaNode, number>();
   readonly #open = new Set<SchemaNode>();
 
-  constructor(targets: EffectiveSchema["targets"], faults: FaultList) {
-    this.#targets = targets;
+  constructor(schema: EffectiveSchema, faults: FaultList) {
+    this.#schema = schema;
     this.#faults = faults;
   }
 
@@ -88,18 +88,18 @@ class Weigher {
     const known = this.#weights.get(schema);
     if (known !== undefined) return known;
     if (this.#open.has(schema))
-      return this.#fail("ref_cycle", "holds references that lead in a circle on the same value.");
+      return this.#fail(schema, "ref_cycle", "holds references that lead in a circle on the same value.");
     if (chain > MAX_CHAIN)
-      return this.#fail("too_deep", `holds a chain of more than ${MAX_CHAIN} references.`);
+      return this.#fail(schema, "too_deep", `holds a chain of more than ${MAX_CHAIN} references.`);
     this.#open.add(schema);
     let weight = 1;
-    for (const child of inPlace(schema, this.#targets)) {
+    for (const child of inPlace(schema, this.#schema.targets)) {
       weight += this.weigh(child, chain + 1);
       if (!this.#faults.isEmpty) return weight;
     }
     this.#open.delete(schema);
     if (weight > MAX_WEIGHT)
-      this.#fail("expansion_too_large", `applies more than ${MAX_WEIGHT} subschemas to one value.`);
+      this.#fail(schema, "expansion_too_large", `applies more than ${MAX_WEIGHT} subschemas to one value.`);
     this.#weights.set(schema, weight);
     return weight;
   }
@@ -110,8 +110,8 @@ class Weigher {
     if (weight > above) schema[COST_KEYWORD] = weight;
   }
 
-  #fail(reason: "ref_cycle" | "too_deep" | "expansion_too_large", message: string): number {
-    this.#faults.add("", reason, message);
+  #fail(node: SchemaNode, reason: "ref_cycle" | "too_deep" | "expansion_too_large", message: string): number {
+    this.#faults.add(this.#schema.pointers.get(node) ?? "", reason, message);
     return 1;
   }
 }
