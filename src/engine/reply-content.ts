@@ -59,8 +59,7 @@ export class ReplyContent {
     if (chunk.usage) this.#usage = chunk.usage;
     this.#context.answer.takeChunk(chunk);
     for (const choice of chunk.choices) {
-      if (choice.index === 0 && this.#context.keep && choice.visible?.delta)
-        this.kept.take(choice.visible.delta);
+      if (choice.index === 0 && this.#context.keep) this.kept.take(choice.said);
       for (const fragment of choice.fragments) this.#takeFragment(choice.index, fragment);
       if (choice.index === 0 && choice.finish !== undefined) this.#finish.push(choice.finish);
     }

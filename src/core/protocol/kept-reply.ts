@@ -1,5 +1,4 @@
 import type { ToolCall } from "./accumulator.ts";
-import { isObject } from "./adapter.ts";
 import type { ChatMessage, Delta, WireToolCall } from "./wire.ts";
 
 /** Members of an assistant message that providers want back with the tool results, under the name they came with. */
@@ -58,8 +57,9 @@ export class KeptReply {
   /** The assistant message with its calls, ready to go back upstream. */
   toMessage(calls: readonly ToolCall[]): ChatMessage {
     const message: ChatMessage = { role: "assistant", content: null };
-    for (const [member, value] of this.#others) message[member] = value;
     for (const [member, text] of this.#texts) message[member] = text.value || null;
+    // A provider that streams `content` in parts gets its parts back.
+    for (const [member, value] of this.#others) message[member] = value;
     if (calls.length > 0) message.tool_calls = calls.map(toWireCall);
     return message;
   }
@@ -74,11 +74,6 @@ export class KeptReply {
   }
 
   #takeList(member: string, list: readonly unknown[]): void {
-    if (member === "content") {
-      for (const part of list)
-        if (isObject(part) && typeof part["text"] === "string") this.#textOf(member)?.add(part["text"]);
-      return;
-    }
     const before = this.#others.get(member);
     this.#others.set(member, Array.isArray(before) ? [...before, ...list] : list);
   }

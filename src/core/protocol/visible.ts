@@ -13,6 +13,8 @@ export interface ReadChoice {
   index: number;
   /** What the client may see, without role, calls and finish; `undefined` when nothing is left. */
   visible: Choice | undefined;
+  /** The delta as it came, without its calls. */
+  said: Delta;
   fragments: readonly ToolFragment[];
   finish: string | undefined;
   /** The choice as it came, for members that ride on the finish chunk. */
@@ -60,6 +62,7 @@ function readChoice(wire: Choice, place: number, adapterOf: (index: number) => P
   const read = adapterOf(index).push(delta);
   return {
     index,
+    said: read.visible,
     visible: visibleChoice(wire, read.visible),
     fragments: read.fragments,
     finish: finishText(wire.finish_reason),
@@ -68,13 +71,35 @@ function readChoice(wire: Choice, place: number, adapterOf: (index: number) => P
 }
 
 function visibleChoice(wire: Choice, delta: Delta): Choice | undefined {
-  const { role: _, ...rest } = delta;
+  const { role: _, ...rest } = plainContent(delta);
   const says =
     Object.values(rest).some(hasContent) ||
     Object.entries(wire).some(([member, value]) => !SILENT.has(member) && hasContent(value));
   if (!says) return undefined;
   const { message: __, ...others } = wire;
   return { ...others, delta: rest, finish_reason: null };
+}
+
+/** Some providers stream `content` as a list of parts, which SDKs do not expect: text stays, thinking becomes `reasoning_content`. */
+function plainContent(delta: Delta): Delta {
+  const { content, ...rest } = delta;
+  if (!Array.isArray(content)) return delta;
+  const thinking = partsText(content, "thinking");
+  return {
+    ...rest,
+    content: partsText(content, "text"),
+    ...(thinking !== "" && { reasoning_content: thinking }),
+  };
+}
+
+/** The texts of the parts of one type; a thinking part holds its text in parts of its own. */
+function partsText(parts: readonly unknown[], type: "text" | "thinking"): string {
+  const texts = parts.filter(isObject).map((part) => {
+    if (part["type"] !== type) return "";
+    const value = part[type];
+    return Array.isArray(value) ? partsText(value, "text") : String(value ?? "");
+  });
+  return texts.join("");
 }
 
 function hasContent(value: unknown): boolean {
