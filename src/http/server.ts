@@ -120,11 +120,15 @@ const REAP_MS = 100;
 /** While the server closes, sockets whose answer has ended would hold it open for the whole keep-alive time. */
 function watchClosing(app: FastifyInstance): () => boolean {
   let closing = false;
+  let reaper: NodeJS.Timeout | undefined;
   app.addHook("preClose", (done) => {
     closing = true;
-    const reaper = setInterval(() => app.server.closeIdleConnections(), REAP_MS);
-    app.server.once("close", () => clearInterval(reaper));
-    reaper.unref();
+    reaper = setInterval(() => app.server.closeIdleConnections(), REAP_MS);
+    done();
+  });
+  // Runs after Fastify has closed the server, for it was added before.
+  app.addHook("onClose", (_app, done) => {
+    clearInterval(reaper);
     done();
   });
   return () => closing;
