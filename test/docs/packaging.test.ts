@@ -101,7 +101,7 @@ describe("Dockerfile", () => {
 
 /** The series that the gateway has, as its own registry shows them. */
 async function seriesNames(): Promise<Set<string>> {
-  const { text } = await createMetrics(() => true).render();
+  const text = await createMetrics(() => true).render();
   return new Set([...text.matchAll(/^# TYPE (toolweir_\w+)/gm)].map((match) => match[1] ?? ""));
 }
 
