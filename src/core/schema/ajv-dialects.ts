@@ -6,6 +6,7 @@ import type { JsonObject } from "../json/value.ts";
 import type { CheckState } from "./check-state.ts";
 import { useExactKeywords } from "./exact-keywords.ts";
 import type { Patterns } from "./pattern.ts";
+import type { EffectiveSchema } from "./schema-node.ts";
 import type { FaultList } from "./schema-rejected.ts";
 
 /** The drafts of JSON Schema that a tool may use. */
@@ -70,10 +71,16 @@ export interface CheckParts {
   readonly patterns: Patterns;
 }
 
-/** An ajv instance for the schemas of one tool. `allErrors` reports every error, each with the subschema it comes from. */
-export function createAjv({ dialect, state, patterns }: CheckParts, allErrors: boolean): Ajv {
+/** An ajv instance that has compiled the targets of one tool. `allErrors` reports every error, each with the subschema it comes from. */
+export function createAjv(parts: CheckParts, targets: EffectiveSchema["targets"], allErrors: boolean): Ajv {
+  const { dialect, state, patterns } = parts;
   const regExp = Object.assign((source: string) => patterns.get(source), { code: "linear" });
-  const ajv = new CLASSES[dialect]({ ...OPTIONS, allErrors, verbose: allErrors, code: { regExp } });
+  const ajv = new CLASSES[dialect]({
+    ...OPTIONS,
+    allErrors,
+    verbose: allErrors,
+    code: { regExp, optimize: false },
+  });
   addFormats.default(ajv);
   const url = ajv.formats["url"];
   ajv.addFormat("url", (text: string) => {
@@ -81,5 +88,7 @@ export function createAjv({ dialect, state, patterns }: CheckParts, allErrors: b
     return text.length <= MAX_URL_LENGTH && url instanceof RegExp && url.test(text);
   });
   useExactKeywords(ajv, state);
+  for (const [name, target] of targets) ajv.addSchema(target, name);
+  for (const name of targets.keys()) ajv.getSchema(name);
   return ajv;
 }

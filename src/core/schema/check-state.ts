@@ -1,4 +1,5 @@
 import { type JsonObject, type JsonValue, setMember } from "../json/value.ts";
+import { canonicalText } from "./exact-number.ts";
 
 /** How much work one check may be: about 100 ms of schema nodes, patterns and formats on a slow core. */
 const MAX_STEPS = 500_000;
@@ -14,10 +15,12 @@ export class CheckState {
   /** Containers as ajv sees them, to the ones they were made of; absent if the value holds no `bigint`. */
   #originals: WeakMap<object, JsonValue[] | JsonObject> | undefined;
   #root: JsonValue = null;
+  #texts = new WeakMap<object, string>();
 
   /** Begins a check: all work is still allowed. */
   begin(): void {
     this.#steps = 0;
+    this.#texts = new WeakMap();
   }
 
   /** Counts work. Throws `TooComplex` once it is too much. */
@@ -44,6 +47,15 @@ export class CheckState {
   /** The value behind an object or array that ajv sees. */
   original(container: JsonValue[] | JsonObject): JsonValue[] | JsonObject {
     return this.#originals?.get(container) ?? container;
+  }
+
+  /** `canonicalText` of the value behind what ajv sees; that of an object or array is written only once in a check. */
+  canonicalText(value: JsonValue): string {
+    if (typeof value !== "object" || value === null) return canonicalText(value);
+    const original = this.original(value);
+    const text = this.#texts.get(original) ?? canonicalText(original);
+    this.#texts.set(original, text);
+    return text;
   }
 
   #copy(value: JsonValue): JsonValue {

@@ -56,31 +56,38 @@ export class Coercer {
 
   #visit(schemas: readonly Schema[], value: JsonValue, path: string, log: Coercion[]): JsonValue {
     if (++this.#visits > MAX_VISITS || schemas.length === 0) return value;
-    const fitting = this.#cast(schemas, value, path, log);
-    const nodes = this.#expand(schemas, fitting);
-    const inner = this.#visitInside(nodes, fitting, path, log);
+    const wanted = this.#types.ofAll(schemas);
+    if (typeOf(value) & wanted) return this.#visitFitting(schemas, value, path, log);
+    const said = typeof value === "string" ? castString(value, wanted) : undefined;
+    if (said === undefined) return wanted & ARRAY ? this.#wrap(schemas, value, path, log) : value;
+    log.push({ path, from: value, to: said });
+    return this.#visitFitting(schemas, said, path, log);
+  }
+
+  /** A value of a type that its place allows. */
+  #visitFitting(schemas: readonly Schema[], value: JsonValue, path: string, log: Coercion[]): JsonValue {
+    const nodes = this.#expand(schemas, value);
+    const inner = this.#visitInside(nodes, value, path, log);
+    return this.#chooseAll(nodes, inner, path, log);
+  }
+
+  /** An array of the value, if it fits as its element; else the value. */
+  #wrap(schemas: readonly Schema[], value: JsonValue, path: string, log: Coercion[]): JsonValue {
+    if (value === null || (typeof value === "string" && looksLikeArray(value))) return value;
+    const nodes = this.#expand(schemas, [value]);
+    const elements = elementSchemas(nodes, 0);
+    const inside: Coercion[] = [];
+    const element = this.#visit(elements, value, step(path, 0), inside);
+    if (!(typeOf(element) & this.#types.ofAll(elements))) return value;
+    log.push({ path, from: value, to: [value] }, ...inside);
+    return this.#chooseAll(nodes, [element], path, log);
+  }
+
+  #chooseAll(nodes: readonly SchemaNode[], value: JsonValue, path: string, log: Coercion[]): JsonValue {
     const unions = nodes.flatMap(({ anyOf, oneOf }) =>
       [anyOf, oneOf].filter((branches) => branches !== undefined),
     );
-    return unions.reduce<JsonValue>((current, branches) => this.#choose(branches, current, path, log), inner);
-  }
-
-  /** The value as a type that its place allows, or as it is. */
-  #cast(schemas: readonly Schema[], value: JsonValue, path: string, log: Coercion[]): JsonValue {
-    const wanted = this.#types.ofAll(schemas);
-    if (typeOf(value) & wanted) return value;
-    const said = typeof value === "string" ? castString(value, wanted) : undefined;
-    const cast = said ?? (wanted & ARRAY ? this.#wrap(schemas, value, path) : undefined);
-    if (cast === undefined) return value;
-    log.push({ path, from: value, to: cast });
-    return cast;
-  }
-
-  #wrap(schemas: readonly Schema[], value: JsonValue, path: string): JsonValue | undefined {
-    if (value === null || (typeof value === "string" && looksLikeArray(value))) return undefined;
-    const elements = elementSchemas(this.#expand(schemas, [value]), 0);
-    const element = this.#visit(elements, value, step(path, 0), []);
-    return typeOf(element) & this.#types.ofAll(elements) ? [value] : undefined;
+    return unions.reduce<JsonValue>((current, branches) => this.#choose(branches, current, path, log), value);
   }
 
   #visitInside(nodes: readonly SchemaNode[], value: JsonValue, path: string, log: Coercion[]): JsonValue {

@@ -9,6 +9,7 @@ import { measure } from "./measure.ts";
 import { Patterns } from "./pattern.ts";
 import type { EffectiveSchema } from "./schema-node.ts";
 import { FaultList } from "./schema-rejected.ts";
+import { orderTargets } from "./target-order.ts";
 import { walkSchema } from "./walk.ts";
 import { weighSchema } from "./weigh.ts";
 
@@ -61,7 +62,8 @@ export function prepareSchema(document: JsonObject, patterns: Patterns): Prepare
   faults.check();
   const dialect = chooseDialect(withoutBigints(document) as JsonObject, dialects, faults);
   faults.check();
-  const schema = buildEffectiveSchema(document, refs);
+  const built = buildEffectiveSchema(document, refs);
+  const schema = { ...built, targets: orderTargets(built.targets, faults) };
   weighSchema(schema, faults);
   faults.check();
   return { schema, dialect };

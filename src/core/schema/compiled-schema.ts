@@ -6,9 +6,8 @@ import { Diagnosis } from "./diagnose.ts";
 import { AcceptedTypes } from "./json-types.ts";
 import { findLongArray, measure } from "./measure.ts";
 import { bySeverity, type Problem, type Rule } from "./problem.ts";
-import type { EffectiveSchema } from "./schema-node.ts";
+import { allNodes, type EffectiveSchema } from "./schema-node.ts";
 import { SubschemaValidators, type Validate } from "./subschema-validators.ts";
-import { allNodes } from "./weigh.ts";
 
 /** Nesting of arguments, and elements of an array where the schema states no more. */
 const MAX_DEPTH = 64;
@@ -46,9 +45,7 @@ export class CompiledSchema {
     this.#parts = parts;
     this.#schema = schema;
     this.#types = new AcceptedTypes(schema.targets);
-    const ajv = createAjv(parts, false);
-    for (const [name, target] of schema.targets) ajv.addSchema(target, name);
-    this.#validate = ajv.compile(schema.root);
+    this.#validate = createAjv(parts, schema.targets, false).compile(schema.root);
     this.#validators = new SubschemaValidators(schema.targets, parts);
     this.#maxArray = Math.max(MAX_ARRAY, ...allNodes(schema).map(({ maxItems }) => Number(maxItems ?? 0)));
   }

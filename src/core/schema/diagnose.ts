@@ -81,8 +81,8 @@ export class Diagnosis {
     const attempts = candidates.map((branch) => this.#problems(branch, value, path, depth + 1));
     // A branch without problems means that too many branches fit.
     if (attempts.some((problems) => problems.length === 0)) return [general];
-    const allowed = allowedValues(attempts, path);
-    if (allowed !== undefined) return [{ kind: "enum", path, allowed, value }];
+    const tag = mergeEnums(attempts);
+    if (tag !== undefined) return [tag];
     const best = attempts.reduce<Problem[]>((a, b) => (a.length > 0 && score(a) <= score(b) ? a : b), []);
     return best.length > 0 ? best : [general];
   }
@@ -93,13 +93,15 @@ function score(problems: readonly Problem[]): number {
   return problems.reduce((sum, { kind }) => sum + (kind === "enum" ? 100 : kind === "unexpected" ? 2 : 1), 0);
 }
 
-/** All allowed values, if every branch only lists values for this very place. */
-function allowedValues(attempts: readonly Problem[][], path: JsonPath): JsonValue[] | undefined {
-  const lists = attempts.map(([problem, ...others]) => {
-    const isList = problem?.kind === "enum" && problem.path.length === path.length && others.length === 0;
-    return isList ? problem.allowed : undefined;
-  });
-  return lists.length > 0 && lists.every((list) => list !== undefined) ? lists.flat() : undefined;
+/** One list of values, if every branch refuses what stands at the same place: the tag of a union, or an enum in pieces. */
+function mergeEnums(attempts: readonly Problem[][]): Problem | undefined {
+  const first = attempts[0]?.find(({ kind }) => kind === "enum");
+  if (first === undefined) return undefined;
+  const all = attempts.map((problems) =>
+    problems.find((each) => each.kind === "enum" && samePath(each.path, first.path)),
+  );
+  if (!all.every((each) => each?.kind === "enum")) return undefined;
+  return { ...first, kind: "enum", allowed: all.flatMap(({ allowed }) => allowed) } as Problem;
 }
 
 function otherRule(error: ErrorObject, path: JsonPath, value: JsonValue): Problem[] {

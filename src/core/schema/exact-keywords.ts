@@ -8,6 +8,9 @@ import { COST_KEYWORD } from "./weigh.ts";
 type Test = (data: JsonValue, context?: DataValidationCxt) => boolean;
 type Exact = number | bigint;
 
+/** A failing union keeps an error for each node in memory, so that a node costs more than its time. */
+const STEPS_PER_NODE = 2;
+
 /** How each numeric keyword compares; JavaScript compares a `number` with a `bigint` by their exact values. */
 const COMPARISONS = {
   minimum: (value: Exact, limit: Exact) => value >= limit,
@@ -55,20 +58,26 @@ export function useExactKeywords(ajv: Ajv, state: CheckState): void {
   }
   replace("enum", undefined, (allowed: JsonValue[]) => {
     const texts = new Set(allowed.map(canonicalText));
-    return (data, context) => texts.has(canonicalText(exact(data, context)));
+    return (data, context) => texts.has(state.canonicalText(exact(data, context)));
   });
   replace("const", undefined, (only: JsonValue) => {
     const text = canonicalText(only);
-    return (data, context) => canonicalText(exact(data, context)) === text;
+    return (data, context) => state.canonicalText(exact(data, context)) === text;
   });
   replace(
     "uniqueItems",
     "array",
     (wanted: boolean) => (data) => !wanted || isUnique(state.original(data as JsonValue[])),
   );
-  replace(COST_KEYWORD, undefined, (cost: number) => () => {
-    state.charge(cost);
-    return true;
+  // Before anything that may lead deeper, since a failure ends the evaluation of a schema.
+  ajv.addKeyword({
+    keyword: COST_KEYWORD,
+    before: "$ref",
+    errors: false,
+    compile: (cost: number) => () => {
+      state.charge(cost * STEPS_PER_NODE);
+      return true;
+    },
   });
 }
 

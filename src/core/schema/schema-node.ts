@@ -31,7 +31,7 @@ export type Schema = SchemaNode | boolean;
 /** A schema ready to compile. Targets may refer to each other in cycles. */
 export interface EffectiveSchema {
   readonly root: SchemaNode;
-  /** What a `$ref` means, by its text. */
+  /** What a `$ref` means, by its text; in an order in which they can be compiled. */
   readonly targets: ReadonlyMap<string, Schema>;
   /** Where each subschema stands in the document, for faults. */
   readonly pointers: ReadonlyMap<SchemaNode, string>;
@@ -70,4 +70,27 @@ export function inPlaceChildren(node: SchemaNode): Schema[] {
   const lists = [node.allOf, node.anyOf, node.oneOf].flatMap((list) => list ?? []);
   const dependent = Object.values(node.dependencies ?? {}).filter((value) => !Array.isArray(value));
   return [...single, ...lists, ...Object.values(node.dependentSchemas ?? {}), ...(dependent as Schema[])];
+}
+
+/** The subschemas directly inside a node that are objects. */
+export function childNodes(node: SchemaNode): SchemaNode[] {
+  const children: unknown[] = [];
+  for (const [keyword, kind] of KEYWORDS) {
+    const value = node[keyword];
+    if (kind === "value" || typeof value !== "object" || value === null) continue;
+    if (kind === "one" || (kind === "one or list" && !Array.isArray(value))) children.push(value);
+    else children.push(...Object.values(value));
+  }
+  return children.filter((child) => typeof child === "object" && !Array.isArray(child)) as SchemaNode[];
+}
+
+/** Every subschema that is an object, the targets and their parts included. */
+export function allNodes({ root, targets }: EffectiveSchema): SchemaNode[] {
+  const nodes: SchemaNode[] = [];
+  const stack = [root, ...[...targets.values()].filter((target) => typeof target === "object")];
+  for (let next = stack.pop(); next !== undefined; next = stack.pop()) {
+    nodes.push(next);
+    stack.push(...childNodes(next));
+  }
+  return nodes;
 }

@@ -34,15 +34,9 @@ export class SubschemaValidators {
   }
 
   #compile(schema: Schema): Validate {
-    this.#ajv ??= this.#open();
+    this.#ajv ??= createAjv(this.#parts, this.#targets, true);
     const validate = this.#ajv.compile(schema);
     this.#compiled.set(schema, validate);
     return validate;
-  }
-
-  #open(): Ajv {
-    const ajv = createAjv(this.#parts, true);
-    for (const [name, target] of this.#targets) ajv.addSchema(target, name);
-    return ajv;
   }
 }

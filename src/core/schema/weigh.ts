@@ -1,10 +1,10 @@
 import { inPlace } from "./json-types.ts";
-import type { EffectiveSchema, Schema, SchemaNode } from "./schema-node.ts";
+import { allNodes, type EffectiveSchema, type Schema, type SchemaNode } from "./schema-node.ts";
 import type { FaultList } from "./schema-rejected.ts";
 
 /** How many subschemas may judge one and the same value, each counted as often as it is reached. */
 const MAX_WEIGHT = 5_000;
-/** How long a chain of references may be that all judge the same value. */
+/** How many subschemas may judge the same value inside each other, for example a chain of references. */
 const MAX_CHAIN = 64;
 /** From this weight on, what is applied to many values is counted each time. */
 const HEAVY = 16;
@@ -30,8 +30,9 @@ const REPEATED = [
  */
 export function weighSchema(schema: EffectiveSchema, faults: FaultList): void {
   const weigher = new Weigher(schema, faults);
-  for (const node of allNodes(schema)) {
-    weigher.weigh(node, 0);
+  // Targets first, in their order, so that the first one beyond the bounds is named.
+  for (const node of [...schema.targets.values(), ...allNodes(schema)]) {
+    weigher.weigh(node);
     if (!faults.isEmpty) return;
   }
   for (const target of schema.targets.values()) weigher.mark(target, 0);
@@ -39,30 +40,6 @@ export function weighSchema(schema: EffectiveSchema, faults: FaultList): void {
     for (const child of repeatedChildren(node)) weigher.mark(child, HEAVY);
   }
 }
-
-/** Every subschema that is an object, the targets and their parts included. */
-export function allNodes({ root, targets }: EffectiveSchema): SchemaNode[] {
-  const nodes: SchemaNode[] = [];
-  const stack: unknown[] = [root, ...targets.values()];
-  for (let next = stack.pop(); next !== undefined; next = stack.pop()) {
-    if (Array.isArray(next)) stack.push(...next.filter((item) => typeof item === "object"));
-    else if (typeof next === "object" && next !== null) {
-      nodes.push(next as SchemaNode);
-      stack.push(...subschemas(next as SchemaNode));
-    }
-  }
-  return nodes;
-}
-
-function subschemas(node: SchemaNode): Schema[] {
-  const maps = [node.properties, node.patternProperties].flatMap((map) => Object.values(map ?? {}));
-  const items = node.prefixItems ?? [];
-  return [...inPlace(node, NO_TARGETS), ...maps, ...items, ...repeatedChildren(node)].filter(
-    (child) => typeof child === "object",
-  );
-}
-
-const NO_TARGETS: ReadonlyMap<string, Schema> = new Map();
 
 function repeatedChildren(node: SchemaNode): Schema[] {
   const single = REPEATED.flatMap((keyword): Schema[] => {
@@ -72,10 +49,18 @@ function repeatedChildren(node: SchemaNode): Schema[] {
   return [...single, ...Object.values(node.patternProperties ?? {})];
 }
 
+/** What judging one value by a subschema takes: how many subschemas, and how many of them inside each other. */
+interface Weight {
+  readonly nodes: number;
+  readonly depth: number;
+}
+
+const LIGHTEST: Weight = { nodes: 1, depth: 1 };
+
 class Weigher {
   readonly #schema: EffectiveSchema;
   readonly #faults: FaultList;
-  readonly #weights = new Map<SchemaNode, number>();
+  readonly #weights = new Map<SchemaNode, Weight>();
   readonly #open = new Set<SchemaNode>();
 
   constructor(schema: EffectiveSchema, faults: FaultList) {
@@ -83,35 +68,52 @@ class Weigher {
     this.#faults = faults;
   }
 
-  weigh(schema: Schema, chain: number): number {
-    if (typeof schema === "boolean") return 1;
+  weigh(schema: Schema): Weight {
+    if (typeof schema === "boolean") return LIGHTEST;
     const known = this.#weights.get(schema);
     if (known !== undefined) return known;
     if (this.#open.has(schema))
-      return this.#fail(schema, "ref_cycle", "holds references that lead in a circle on the same value.");
-    if (chain > MAX_CHAIN)
-      return this.#fail(schema, "too_deep", `holds a chain of more than ${MAX_CHAIN} references.`);
+      return this.#fail(schema, "ref_cycle", "leads in a circle of references on the same value.");
     this.#open.add(schema);
-    let weight = 1;
-    for (const child of inPlace(schema, this.#schema.targets)) {
-      weight += this.weigh(child, chain + 1);
-      if (!this.#faults.isEmpty) return weight;
-    }
+    const weight = this.#sum(schema);
     this.#open.delete(schema);
-    if (weight > MAX_WEIGHT)
-      this.#fail(schema, "expansion_too_large", `applies more than ${MAX_WEIGHT} subschemas to one value.`);
     this.#weights.set(schema, weight);
+    if (weight.nodes > MAX_WEIGHT) {
+      return this.#fail(
+        schema,
+        "expansion_too_large",
+        `applies more than ${MAX_WEIGHT} subschemas to one value.`,
+      );
+    }
+    if (weight.depth > MAX_CHAIN) {
+      return this.#fail(
+        schema,
+        "too_deep",
+        `applies more than ${MAX_CHAIN} subschemas inside each other to one value.`,
+      );
+    }
     return weight;
   }
 
   mark(schema: Schema, above: number): void {
     if (typeof schema === "boolean") return;
-    const weight = this.weigh(schema, 0);
-    if (weight > above) schema[COST_KEYWORD] = weight;
+    const { nodes } = this.weigh(schema);
+    if (nodes > above) schema[COST_KEYWORD] = nodes;
   }
 
-  #fail(node: SchemaNode, reason: "ref_cycle" | "too_deep" | "expansion_too_large", message: string): number {
+  #sum(node: SchemaNode): Weight {
+    let { nodes, depth } = LIGHTEST;
+    for (const child of inPlace(node, this.#schema.targets)) {
+      const weight = this.weigh(child);
+      if (!this.#faults.isEmpty) return LIGHTEST;
+      nodes += weight.nodes;
+      depth = Math.max(depth, weight.depth + 1);
+    }
+    return { nodes, depth };
+  }
+
+  #fail(node: SchemaNode, reason: "ref_cycle" | "too_deep" | "expansion_too_large", message: string): Weight {
     this.#faults.add(this.#schema.pointers.get(node) ?? "", reason, message);
-    return 1;
+    return LIGHTEST;
   }
 }
