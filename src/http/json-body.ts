@@ -11,6 +11,8 @@ declare module "fastify" {
 
 const MAX_DEPTH = 64;
 const MAX_KEYS = 10_000;
+/** Bytes of a text that cannot nest so deep that it matters to `JSON.parse`. */
+const SMALL = 16 * 1024;
 
 const JSON_TYPE = /^application\/json(?:[ \t]*;[ \t]*charset="?utf-8"?)?$/i;
 
@@ -50,7 +52,7 @@ function checkEncoding({ headers }: FastifyRequest): void {
 export function parseJson(bytes: Buffer): unknown {
   if (bytes.length === 0) throw new GatewayError("invalid_json", "The request body is empty.");
   if (!isUtf8(bytes)) throw new GatewayError("invalid_json", "The request body is not valid UTF-8.");
-  if (tooDeep(bytes)) throw new GatewayError("json_too_deep", "The JSON is nested deeper than 64 levels.");
+  if (bytes.length > SMALL && tooDeep(bytes)) throw deep();
   let value: unknown;
   try {
     value = JSON.parse(bytes.toString("utf8"));
@@ -59,9 +61,11 @@ export function parseJson(bytes: Buffer): unknown {
     const where = at === undefined ? "" : ` (at character ${at})`;
     throw new GatewayError("invalid_json", `The request body is not valid JSON${where}.`);
   }
-  inspect(value, { keys: 0 });
+  inspect(value, 0, { keys: 0 });
   return value;
 }
+
+const deep = () => new GatewayError("json_too_deep", "The JSON is nested deeper than 64 levels.");
 
 /** The body as an object. Throws `invalid_type` for every other value and `missing_required_parameter` for none. */
 export function requireObject(body: unknown): Record<string, unknown> {
@@ -77,7 +81,7 @@ const BACKSLASH = 0x5c;
 
 /**
  * Counts brackets outside of strings. `JSON.parse` takes millions of levels, at half a second and a lot of memory the million,
- * so this has to come first. Strings are skipped as a whole: they are most of the bytes of a long request.
+ * so on a large text this has to come first; on a small one the walk afterwards is enough, and saves half the time.
  */
 function tooDeep(bytes: Buffer): boolean {
   let depth = 0;
@@ -101,15 +105,16 @@ function endOfString(bytes: Buffer, open: number): number {
   return bytes.length;
 }
 
-/** Walks a value whose depth is already bounded. */
-function inspect(value: unknown, count: { keys: number }): void {
+/** Walks a value, at most one level deeper than allowed. `depth` counts the containers around it. */
+function inspect(value: unknown, depth: number, count: { keys: number }): void {
   if (typeof value === "number") {
     if (Number.isFinite(value)) return;
     throw new GatewayError("invalid_value", "A number in the request body is out of range.");
   }
   if (typeof value !== "object" || value === null) return;
+  if (depth >= MAX_DEPTH) throw deep();
   if (Array.isArray(value)) {
-    for (const item of value) inspect(item, count);
+    for (const item of value) inspect(item, depth + 1, count);
     return;
   }
   const object = value as Record<string, unknown>;
@@ -118,10 +123,15 @@ function inspect(value: unknown, count: { keys: number }): void {
       throw new GatewayError("too_many_keys", "The JSON has more than 10,000 keys.");
     }
     const member = object[key];
-    if (key === "__proto__" || (key === "constructor" && hasPrototype(member))) {
-      throw new GatewayError("invalid_value", `The key "${key}" is not accepted.`);
-    }
-    inspect(member, count);
+    checkKey(key, member);
+    inspect(member, depth + 1, count);
+  }
+}
+
+/** Copying such a member into another object would change what that object, or every object, inherits. */
+function checkKey(key: string, member: unknown): void {
+  if (key === "__proto__" || (key === "constructor" && hasPrototype(member))) {
+    throw new GatewayError("invalid_value", `The key "${key}" is not accepted.`);
   }
 }
 

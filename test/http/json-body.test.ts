@@ -20,7 +20,7 @@ test("what JSON.parse reads within the bounds is read the same", () => {
 test("brackets, quotes and backslashes in strings do not count as nesting", () => {
   fc.assert(
     fc.property(fc.array(fc.constantFrom("[", "{", "]", '"', "\\", "a", "é")), (parts) => {
-      const value = [parts.join("").repeat(40)];
+      const value = [parts.join("").repeat(100), "y".repeat(20_000), parts.join("")];
       assert.deepEqual(parseJson(Buffer.from(JSON.stringify(value))), value);
     }),
   );
@@ -53,6 +53,13 @@ test("64 levels, 10,000 keys and a constructor that is no prototype are accepted
   const keys = Object.fromEntries(Array.from({ length: 10_000 }, (_, at) => [`k${at}`, at]));
   assert.deepEqual(parseJson(Buffer.from(JSON.stringify(keys))), keys);
   assert.ok(parseJson(Buffer.from('{"constructor":{"name":"x"}}')));
+});
+
+test("the depth of a large text is bounded at the same level", () => {
+  const filler = JSON.stringify("y".repeat(20_000));
+  const text = (depth: number) => Buffer.from(`[${filler},${nested(depth - 1)},${filler}]`);
+  assert.ok(parseJson(text(64)));
+  assert.throws(() => parseJson(text(65)), refusal("json_too_deep"));
 });
 
 test("a refusal names the position and does not quote the body", () => {

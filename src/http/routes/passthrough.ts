@@ -8,6 +8,8 @@ export interface PassThroughOptions {
   passThrough: PassThrough;
   /** Largest request body in bytes; 64 MiB by default, for files. It is never held as a whole. */
   maxBodyBytes?: number;
+  /** Milliseconds in which a client that is behind must take what is buffered for it; 30 s by default. */
+  stallMs?: number;
 }
 
 const PREFIX = "/v1";
@@ -33,13 +35,13 @@ const NOT_FOR_UPSTREAM = [...HOP_BY_HOP, "authorization", "cookie", "expect", "h
  *
  * 1. Bytes are not changed in either direction: body, status, query, and headers except those of one connection,
  *    `authorization`, `cookie` and `x-toolweir-*`. `x-request-id` is the upstream's where it sent one.
- * 2. Neither side is read faster than the other takes it.
+ * 2. Neither side is read faster than the other takes it; a client that does not catch up within `stallMs` is cut off.
  * 3. A client that leaves ends the request to the upstream at once; an upstream that breaks off ends the connection to the client.
  * 4. The path cannot leave the base URL of the upstream: dot segments are refused in every spelling.
  */
 export function passThroughRoutes(
   app: FastifyInstance,
-  { passThrough, maxBodyBytes = 64 * 1024 * 1024 }: PassThroughOptions,
+  { passThrough, maxBodyBytes = 64 * 1024 * 1024, stallMs = 30_000 }: PassThroughOptions,
   done: () => void,
 ): void {
   app.removeAllContentTypeParsers();
@@ -60,7 +62,7 @@ export function passThroughRoutes(
           authorization: request.caller.credential,
           body: bodyOf(raw, maxBodyBytes),
         },
-        toClient(reply, () => call),
+        toClient(reply, stallMs, () => call),
       );
       reply.raw.once("close", () => call.abort());
     },
@@ -143,8 +145,18 @@ async function* bounded(raw: IncomingMessage, limit: number): AsyncGenerator<Uin
   }
 }
 
-function toClient(reply: FastifyReply, call: () => UpstreamCall): PassThroughHandler {
+function toClient(reply: FastifyReply, stallMs: number, call: () => UpstreamCall): PassThroughHandler {
   const { raw } = reply;
+  let stalled: NodeJS.Timeout | undefined;
+  const moving = () => {
+    clearTimeout(stalled);
+    stalled = undefined;
+  };
+  raw.once("close", moving);
+  raw.on("drain", () => {
+    moving();
+    call().resume();
+  });
   return {
     onHead(status, upstreamHeaders) {
       const headers = withoutHeaders(upstreamHeaders, HOP_BY_HOP);
@@ -158,7 +170,7 @@ function toClient(reply: FastifyReply, call: () => UpstreamCall): PassThroughHan
     onData(bytes) {
       if (raw.write(bytes)) return;
       call().pause();
-      raw.once("drain", () => call().resume());
+      stalled ??= setTimeout(() => raw.destroy(), stallMs);
     },
     onEnd() {
       raw.end();

@@ -25,6 +25,7 @@ export interface Settings {
   auth?: AuthSettings;
   apiKey?: string;
   maxBodyBytes?: number;
+  stallMs?: number;
   timeouts?: { connect: number; first_byte: number; idle: number };
 }
 
@@ -34,7 +35,7 @@ export async function startGateway(
   upstreamPort: number,
   settings: Settings = {},
 ): Promise<number> {
-  const { auth, apiKey, maxBodyBytes, timeouts } = settings;
+  const { auth, apiKey, timeouts, maxBodyBytes = 64 * 1024 * 1024, stallMs = 30_000 } = settings;
   const passThrough = createPassThrough({
     base_url: `http://127.0.0.1:${upstreamPort}/api/v1`,
     api_key: apiKey,
@@ -46,7 +47,7 @@ export async function startGateway(
     onError: () => {},
   });
   app.post("/v1/chat/completions", { config: { access: "client" } }, () => "own");
-  app.register(passThroughRoutes, { passThrough, ...(maxBodyBytes !== undefined && { maxBodyBytes }) });
+  app.register(passThroughRoutes, { passThrough, maxBodyBytes, stallMs });
   const port = await listen(app, t);
   t.after(() => passThrough.close());
   return port;

@@ -98,6 +98,19 @@ test("a client that does not read stops the upstream, and gets every byte in the
   assert.equal(received, head.length + 4 + total);
 });
 
+test("a client that never reads again is cut off, and the upstream with it", async (t) => {
+  const gone = Promise.withResolvers<void>();
+  const upstream = await startUpstream(t, (_request, response) => {
+    response.on("close", gone.resolve);
+    response.write(Buffer.alloc(32 * 1024 * 1024));
+  });
+  const port = await startGateway(t, upstream, { stallMs: 300 });
+  const client = connect(port, "127.0.0.1").pause();
+  client.on("error", () => {}).write(get("/v1/files/1/content"));
+  await gone.promise;
+  client.destroy();
+});
+
 test("an upload is not read faster than the upstream takes it", async (t) => {
   let resume = () => {};
   const upstream = await startUpstream(t, (incoming, response) => {
