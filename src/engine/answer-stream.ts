@@ -63,7 +63,8 @@ export class StreamAnswer implements Answer {
     return this.#envelope;
   }
 
-  takeChunk(chunk: ReadChunk): void {
+  /** Returns the frame that was written, where the next chunk of the same shape would be written alike. */
+  takeChunk(chunk: ReadChunk): string | undefined {
     const choices: Choice[] = [];
     for (const choice of chunk.choices) {
       if (choice.finish !== undefined)
@@ -71,19 +72,12 @@ export class StreamAnswer implements Answer {
       if (choice.visible) choices.push(choice.visible);
       else if (!this.#roles.has(choice.index)) choices.push(roleOnly(choice.index));
     }
-    if (choices.length === 0) return;
+    if (choices.length === 0) return undefined;
     if (!this.shown && chunk.choices.some((choice) => choice.visible)) this.#show();
-    this.#write(frame(this.#opened(clientChunk(this.envelope(chunk.wire), chunk.wire, choices), choices)));
-  }
-
-  /** What the slow path would write for a chunk whose run is already open: the pattern of the fast path. */
-  frameOf(chunk: ReadChunk): string | undefined {
-    const choices: Choice[] = chunk.choices.flatMap((choice): Choice[] =>
-      choice.visible ? [choice.visible] : [],
-    );
-    const open = choices.length > 0 && choices.every((choice) => this.#roles.has(Number(choice.index ?? 0)));
-    if (!open || chunk.choices.some((choice) => choice.finish !== undefined)) return undefined;
-    return frame(clientChunk(this.envelope(chunk.wire), chunk.wire, choices));
+    const plain = choices.every((choice) => this.#roles.has(Number(choice.index)));
+    const written = frame(this.#opened(clientChunk(this.envelope(chunk.wire), chunk.wire, choices), choices));
+    this.#write(written);
+    return plain ? written : undefined;
   }
 
   /** Whole frames that need no reading. */

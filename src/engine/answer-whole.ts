@@ -22,7 +22,7 @@ export class WholeAnswer implements Answer {
     this.#model = model;
   }
 
-  takeChunk(chunk: ReadChunk): void {
+  takeChunk(chunk: ReadChunk): undefined {
     this.#body = chunk.wire;
     if (!this.#envelope && chunk.wire.id) this.#envelope = { id: chunk.wire.id, created: chunk.wire.created };
     for (const choice of chunk.choices) this.#takeChoice(choice);
@@ -37,6 +37,9 @@ export class WholeAnswer implements Answer {
 
   /** Progress is for streams. */
   progress(): void {}
+
+  /** Nothing leaves before the end. */
+  flush(): void {}
 
   restart(): void {
     this.#choices = new Map([...this.#settled].map(([index, message]) => [index, fresh({ ...message })]));

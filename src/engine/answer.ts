@@ -57,11 +57,13 @@ export interface Progress {
 export interface Answer {
   /** Text, reasoning or a call has reached the client: from here on nothing may be asked again. */
   readonly shown: boolean;
-  /** The whole answer leaves at the end: text of an abandoned attempt can still be dropped. */
-  takeChunk(chunk: ReadChunk): void;
+  /** Shows what a chunk says. Returns the frame of a stream, where the next chunk of the same shape would be written alike. */
+  takeChunk(chunk: ReadChunk): string | undefined;
   /** A call of a client tool, or a further piece of one. `text` is what is new. */
   takeCall(choice: number, call: ClientCallPiece): void;
   progress(event: Progress): void;
+  /** Sends what has gathered, when more will be long in coming. */
+  flush(): void;
   /** A new attempt begins: what an earlier one left behind unseen is forgotten. */
   restart(): void;
 }

@@ -48,6 +48,7 @@ const GRACE_MS = 60_000;
 export class ChatEngine {
   readonly #deps: ChatDeps;
   readonly #open = new Set<AbortController>();
+  readonly #onIdle: (() => void)[] = [];
 
   constructor(deps: ChatDeps) {
     this.#deps = deps;
@@ -55,6 +56,12 @@ export class ChatEngine {
 
   get openRuns(): number {
     return this.#open.size;
+  }
+
+  /** Resolves when no run is open. A run goes on after its client has left for as long as a write that it began. */
+  idle(): Promise<void> {
+    if (this.#open.size === 0) return Promise.resolve();
+    return new Promise((resolve) => this.#onIdle.push(resolve));
   }
 
   /** Ends every open run with `shutting_down`. */
@@ -81,6 +88,7 @@ export class ChatEngine {
       clearTimeout(timer);
       call.signal.removeEventListener("abort", onGone);
       this.#open.delete(stop);
+      if (this.#open.size === 0) for (const wake of this.#onIdle.splice(0)) wake();
     }
   }
 

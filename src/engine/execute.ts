@@ -43,6 +43,7 @@ interface PlannedCall {
  * 4. After the client has left no further call is begun and reads are aborted; a write that has begun ends by itself.
  */
 export async function executeCalls(run: Run, calls: readonly ToolCall[]): Promise<CallResult[]> {
+  run.answer.flush();
   const planned = calls.map((call) => judge(run, call));
   answerDuplicates(run, planned);
   const deadline = new AbortController();

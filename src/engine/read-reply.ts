@@ -119,7 +119,8 @@ class ReplyReader implements ReplyHandler {
       at = this.#forwardRun(bytes, at);
       if (at < bytes.length) at = this.#readEvent(bytes, at);
     }
-    this.#flush();
+    // The end of a reply is flushed by whoever goes on: the end of the answer then shares a write with its last text.
+    if (!this.#settled) this.#flush();
   }
 
   /** The fast path: as many events of the known shape as follow each other; returns the offset after them. */
@@ -174,27 +175,22 @@ class ReplyReader implements ReplyHandler {
     }
     if (!chunk) throw invalid("The upstream sent an event that is not a JSON object.");
     const read = this.#content.read(chunk);
-    this.#content.take(read);
-    if (raw) this.#learn(read, raw);
+    const written = this.#content.take(read);
+    if (raw && written !== undefined) this.#learn(read, raw, written);
   }
 
   /** After a chunk that only said text, the next ones of its shape need no reading. */
-  #learn({ choices }: ReadChunk, raw: Buffer): void {
+  #learn({ choices }: ReadChunk, raw: Buffer, written: string): void {
     const [choice, more] = choices;
-    if (!this.#stream || !choice?.visible || more || this.#lessons === MAX_LESSONS) return;
+    if (!choice?.visible || more || this.#lessons === MAX_LESSONS) return;
     if (choice.fragments.length > 0 || choice.finish !== undefined) return;
-    const said = Object.entries(choice.visible.delta ?? {}).filter(
-      ([, value]) => typeof value === "string" && value !== "",
+    const said = Object.entries(choice.said).filter(
+      ([member, value]) => member !== "role" && value !== null && value !== "",
     );
-    const member = said.length === 1 ? said[0]?.[0] : undefined;
-    if (member === undefined) return;
+    const [text, other] = said;
+    if (!text || other || typeof text[1] !== "string") return;
     this.#lessons++;
-    const stream = this.#stream;
-    this.#template = TextTemplate.learn(raw, member, (data) => {
-      const read = this.#content.read(JSON.parse(data) as ChatChunk);
-      const frame = stream.frameOf(read);
-      return frame === undefined ? undefined : { frame, text: read.choices[0]?.visible?.delta?.[member] };
-    });
+    this.#template = TextTemplate.learn(raw, written, text[0]);
   }
 
   #flush(): void {
@@ -233,7 +229,6 @@ class ReplyReader implements ReplyHandler {
     const body = Buffer.concat(this.#body);
     if (this.#mode === "failure") throw upstreamFailure(this.#head, body, (text) => this.#target.scrub(text));
     this.#content.take(this.#content.read(readWholeReply(this.#head, body, (error) => this.#told(error))));
-    this.#stream?.flush();
     this.#finish(this.#content.end());
   }
 

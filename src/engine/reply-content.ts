@@ -55,14 +55,16 @@ export class ReplyContent {
     return readChunk(chunk, () => nativeAdapter);
   }
 
-  take(chunk: ReadChunk): void {
+  /** Returns what the answer says of the frame it wrote. */
+  take(chunk: ReadChunk): string | undefined {
     if (chunk.usage) this.#usage = chunk.usage;
-    this.#context.answer.takeChunk(chunk);
+    const written = this.#context.answer.takeChunk(chunk);
     for (const choice of chunk.choices) {
       if (choice.index === 0 && this.#context.keep) this.kept.take(choice.said);
       for (const fragment of choice.fragments) this.#takeFragment(choice.index, fragment);
       if (choice.index === 0 && choice.finish !== undefined) this.#finish.push(choice.finish);
     }
+    return written;
   }
 
   /** Judges the whole reply. Throws `upstream_error` when the provider itself says that it failed. */

@@ -3,12 +3,8 @@ const BACKSLASH = 0x5c;
 const LOWER_U = 0x75;
 /** `"`, `\`, `/`, `b`, `f`, `n`, `r`, `t` and `u`: what may follow a backslash (RFC 8259, section 7). */
 const ESCAPES = new Set([0x22, 0x5c, 0x2f, 0x62, 0x66, 0x6e, 0x72, 0x74, 0x75]);
-const PROBE = "\u{e000}toolweir\u{e000}";
 /** Random padding that an upstream may add beside the text; it differs in every event and means nothing. */
 const PADDING = "obfuscation";
-
-/** What the slow path makes of one event: the frame that it writes, and the text that it read. */
-export type SlowPath = (data: string) => { frame: string; text: unknown } | undefined;
 
 /** A string value inside the bytes of an event: the offsets between its quotes. */
 interface Hole {
@@ -54,15 +50,18 @@ export class TextTemplate {
   }
 
   /**
-   * Learns from one event. `raw` are its bytes with its blank line, `member` the delta member with the text, and `write` the slow
-   * path: for the event whose `data` is given, the frame for the client and the text found in `member`. Returns `undefined` where
-   * the event is not of a learnable form.
+   * Learns from one event: `raw` are its bytes with its blank line, `frame` what the slow path wrote for it, `member` the only
+   * member of its delta that holds text. Returns `undefined` where the event is not of a learnable form.
+   *
+   * The text is found by its key. That is sound because the key must stand in the event exactly once and, outside of the
+   * text, nothing may be escaped: so no key and no string can be spelled in another way.
    */
-  static learn(raw: Buffer, member: string, write: SlowPath): TextTemplate | undefined {
+  static learn(raw: Buffer, frame: string, member: string): TextTemplate | undefined {
     const start = dataStart(raw);
-    if (start < 0) return undefined;
-    const text = findHole(raw, start, member);
-    if (!text) return undefined;
+    const text = start < 0 ? undefined : findHole(raw, start, member);
+    const written = Buffer.from(frame);
+    const out = findHole(written, 0, member);
+    if (!text || !out) return undefined;
     const padding = findHole(raw, start, PADDING);
     const holes = padding ? [text, padding].sort((a, b) => a.from - b.from) : [text];
     const parts: Buffer[] = [];
@@ -72,18 +71,12 @@ export class TextTemplate {
       at = hole.to;
     }
     parts.push(Buffer.from(raw.subarray(at)));
-    const data = raw.toString("utf8", start, raw.length).trimEnd();
-    const learned = write(data);
-    const probe = write(fill(raw, start, text));
-    if (!learned || probe?.text !== PROBE) return undefined;
-    const [before, after, ...more] = probe.frame.split(PROBE);
-    if (before === undefined || after === undefined || more.length > 0) return undefined;
-    const verbatim = raw.equals(Buffer.from(learned.frame));
+    if (parts.some((part) => part.includes(BACKSLASH))) return undefined;
     return new TextTemplate(
       parts,
       holes.indexOf(text),
-      [Buffer.from(before), Buffer.from(after)],
-      verbatim,
+      [written.subarray(0, out.from), written.subarray(out.to)],
+      raw.equals(written),
       member,
     );
   }
@@ -128,10 +121,6 @@ function findHole(raw: Buffer, start: number, member: string): Hole | undefined 
   if (raw[from] !== QUOTE) return undefined;
   const to = stringEnd(raw, from + 1);
   return to < 0 ? undefined : { from: from + 1, to };
-}
-
-function fill(raw: Buffer, start: number, hole: Hole): string {
-  return raw.toString("utf8", start, hole.from) + PROBE + raw.toString("utf8", hole.to, raw.length).trimEnd();
 }
 
 /** Offset of the quote that closes the JSON string whose inside begins at `from`; -1 if it is not well-formed or not all there. */
