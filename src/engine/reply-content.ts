@@ -88,18 +88,28 @@ export class ReplyContent {
   #takeFragment(index: number, fragment: ToolFragment): void {
     const choice = this.#choices.get(index) ?? this.#openChoice(index);
     const call = choice.accumulator.push(fragment);
-    const started = choice.sent.get(call);
     if (fragment.text === "" || !this.#goesOut(call.name)) return;
-    const text = started === undefined ? call.fragments.join("") : fragment.text;
-    choice.sent.set(call, (started ?? 0) + text.length);
-    this.#context.answer.takeCall(index, { call, text });
+    if (choice.sent.has(call)) this.#send(index, choice, call, fragment.text);
+    else this.#sendUpTo(index, choice, call);
   }
 
-  /** A call without arguments has not gone out yet: its name could still have grown. */
+  /** The client numbers calls as they come: those that began before this one go out before it, with or without arguments. */
+  #sendUpTo(index: number, choice: OpenChoice, last: OpenCall): void {
+    for (const call of choice.accumulator.calls) {
+      if (!choice.sent.has(call) && this.#goesOut(call.name))
+        this.#send(index, choice, call, call.fragments.join(""));
+      if (call === last) return;
+    }
+  }
+
+  /** A call without arguments has not gone out, for its name could still have grown, unless another one followed. */
   #sendRest(index: number, choice: OpenChoice, call: OpenCall): void {
-    if (choice.sent.has(call) || !this.#goesOut(call.name)) return;
-    const text = call.fragments.join("") || (call.kind === "custom" ? "" : "{}");
-    choice.sent.set(call, text.length);
+    if (choice.sent.get(call) || !this.#goesOut(call.name)) return;
+    this.#send(index, choice, call, call.fragments.join("") || (call.kind === "custom" ? "" : "{}"));
+  }
+
+  #send(index: number, choice: OpenChoice, call: OpenCall, text: string): void {
+    choice.sent.set(call, (choice.sent.get(call) ?? 0) + text.length);
     this.#context.answer.takeCall(index, { call, text });
   }
 
