@@ -1,3 +1,4 @@
+import { stringifyJson } from "../json/stringify.ts";
 import type { JsonObject, JsonValue } from "../json/value.ts";
 import { isObject, STRING, typeOf, typeSet } from "./json-types.ts";
 import { MAX_PATTERN_LENGTH, type Patterns } from "./pattern.ts";
@@ -119,7 +120,7 @@ function checkEnum(node: JsonObject, pointer: string, faults: FaultList): void {
   if (!Array.isArray(values)) return;
   if (values.length === 0)
     faults.add(step(pointer, "enum"), "schema_invalid", "lists no value, so none is valid.");
-  const length = values.length > MAX_ENUM_VALUES ? 0 : (stringify(values)?.length ?? 0);
+  const length = values.length > MAX_ENUM_VALUES ? 0 : stringifyJson(values).length;
   if (values.length <= MAX_ENUM_VALUES && length <= MAX_ENUM_LENGTH) return;
   faults.add(
     step(pointer, "enum"),
@@ -201,10 +202,4 @@ function keysOf(value: JsonValue | undefined): string[] {
 
 function isNumber(value: JsonValue | undefined): value is number | bigint {
   return typeof value === "number" || typeof value === "bigint";
-}
-
-function stringify(value: JsonValue): string | undefined {
-  return JSON.stringify(value, (_, member: unknown) =>
-    typeof member === "bigint" ? member.toString() : member,
-  );
 }

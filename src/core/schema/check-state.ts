@@ -59,7 +59,9 @@ export class CheckState {
   }
 
   #copy(value: JsonValue): JsonValue {
-    if (typeof value === "bigint") return Number(value);
+    // A number of more digits than a double has is still a finite one.
+    if (typeof value === "bigint")
+      return Math.max(-Number.MAX_VALUE, Math.min(Number.MAX_VALUE, Number(value)));
     if (typeof value !== "object" || value === null) return value;
     const copy = Array.isArray(value) ? value.map((element) => this.#copy(element)) : this.#copyObject(value);
     this.#originals?.set(copy, value);

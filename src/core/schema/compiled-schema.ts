@@ -70,31 +70,27 @@ export class CompiledSchema {
   }
 
   #check(value: JsonValue, coercions: Coercion[]): SchemaVerdict {
-    const beyond = this.#beyondBounds(value);
-    if (beyond !== undefined) return { ok: false, problems: [beyond], coercions };
-    if (this.#isValid(value)) return { ok: true, value, coercions };
-    const coercer = new Coercer(this.#schema, this.#types, this.#oracle);
-    const coerced = coercer.coerce(value, coercions);
-    if (coercions.length > 0) {
-      const outgrown = this.#beyondBounds(coerced);
-      if (outgrown !== undefined) return { ok: false, problems: [outgrown], coercions };
-      if (this.#isValid(coerced)) return { ok: true, value: coerced, coercions };
-    }
+    const first = this.#judge(value);
+    if (first === "valid") return { ok: true, value, coercions };
+    if (first !== "invalid") return { ok: false, problems: [first], coercions };
+    const coerced = new Coercer(this.#schema, this.#types, this.#oracle).coerce(value, coercions);
+    const second = coercions.length > 0 ? this.#judge(coerced) : "invalid";
+    if (second === "valid") return { ok: true, value: coerced, coercions };
+    if (second !== "invalid") return { ok: false, problems: [second], coercions };
     const diagnosis = new Diagnosis(this.#validators, this.#types, this.#schema.targets);
     const problems = diagnosis.of(this.#schema.root, coerced).sort(bySeverity).slice(0, MAX_PROBLEMS);
     return { ok: false, problems, coercions };
   }
 
-  #isValid(value: JsonValue): boolean {
-    return this.#validate(this.#parts.state.view(value, measure(value, MAX_DEPTH, MAX_LENGTH).hasBigint));
-  }
-
-  #beyondBounds(value: JsonValue): Problem | undefined {
-    const { depth, length, longestArray } = measure(value, MAX_DEPTH, MAX_LENGTH);
+  /** Whether a value is valid, or which bound it is beyond. */
+  #judge(value: JsonValue): "valid" | "invalid" | Problem {
+    const { depth, length, longestArray, hasBigint } = measure(value, MAX_DEPTH, MAX_LENGTH);
     if (depth > MAX_DEPTH) return rule("too deep", MAX_DEPTH);
     if (length > MAX_LENGTH) return rule("too long", MAX_LENGTH);
-    if (longestArray <= this.#maxArray) return undefined;
-    return rule("too many items", this.#maxArray, findLongArray(value, this.#maxArray));
+    if (longestArray > this.#maxArray) {
+      return rule("too many items", this.#maxArray, findLongArray(value, this.#maxArray));
+    }
+    return this.#validate(this.#parts.state.view(value, hasBigint)) ? "valid" : "invalid";
   }
 }
 

@@ -114,7 +114,8 @@ function otherRule(error: ErrorObject, path: JsonPath, value: JsonValue): Proble
   if (keyword === "propertyNames") {
     return [{ kind: "rule", path, rule: "propertyNames", limit: params["propertyName"] as string, value }];
   }
-  const rule: Rule = RULE_NAMES.has(keyword) ? (keyword as Rule) : "not";
+  // `items: false` behind a tuple is what older drafts call `additionalItems`.
+  const rule: Rule = RULE_NAMES.has(keyword) ? (keyword as Rule) : "additionalItems";
   const limit = typeof error.schema === "object" ? null : ((error.schema as JsonValue | undefined) ?? null);
   return [{ kind: "rule", path, rule, limit, value }];
 }

@@ -18,6 +18,7 @@ export function exactNumber(text: string): number | bigint | undefined {
   if (text.length > MAX_EXPONENT || !NUMBER.test(text)) return undefined;
   const number = Number(text);
   if (/^-?\d+$/.test(text)) return Number.isSafeInteger(number) ? number + 0 : BigInt(text);
+  if (!Number.isFinite(number)) return undefined;
   const [said, kept] = [decimal(text), decimal(String(number))];
   const isExact = said !== undefined && kept !== undefined && sameDecimal(said, kept);
   return isExact ? number + 0 : integerOf(said);

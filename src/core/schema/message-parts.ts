@@ -1,3 +1,4 @@
+import { stringifyJson } from "../json/stringify.ts";
 import type { JsonValue } from "../json/value.ts";
 
 /** Characters of a quoted value. */
@@ -37,8 +38,7 @@ export function quote(value: JsonValue): string {
 
 function write(value: JsonValue, room: number): string {
   if (typeof value === "string") return JSON.stringify(value.slice(0, room));
-  if (typeof value === "bigint") return value.toString();
-  if (typeof value !== "object" || value === null) return JSON.stringify(value);
+  if (typeof value !== "object" || value === null) return stringifyJson(value);
   const isArray = Array.isArray(value);
   const parts: string[] = [];
   let left = room;

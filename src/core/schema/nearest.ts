@@ -15,12 +15,9 @@ export function nearest(name: string, candidates: readonly string[]): string[] {
   const farthest = wanted.length < 3 ? 0 : Math.floor(wanted.length / 3);
   return candidates
     .slice(0, MAX_CANDIDATES)
-    .map((candidate) => ({
-      candidate,
-      distance: distanceTo(wanted, fold(candidate)),
-      asWritten: editDistance(name.slice(0, MAX_LENGTH), candidate.slice(0, MAX_LENGTH)),
-    }))
+    .map((candidate) => ({ candidate, distance: distanceTo(wanted, fold(candidate), farthest) }))
     .filter(({ distance }) => distance <= farthest)
+    .map((near) => ({ ...near, asWritten: editDistance(name.slice(0, MAX_LENGTH), near.candidate) }))
     .sort((a, b) => a.distance - b.distance || a.asWritten - b.asWritten)
     .slice(0, MAX_NEAREST)
     .map(({ candidate }) => candidate);
@@ -33,8 +30,10 @@ function fold(name: string): string {
     .replace(/[-_.\s]/g, "");
 }
 
-function distanceTo(a: string, b: string): number {
-  if (a.length >= 3 && b.length >= 3 && (a.includes(b) || b.includes(a))) return 0.5;
+function distanceTo(a: string, b: string, farthest: number): number {
+  if (a.length >= 3 && b.length >= 3 && (a.includes(b) || b.includes(a))) return a === b ? 0 : 0.5;
+  // The lengths alone differ by more than is near.
+  if (Math.abs(a.length - b.length) > farthest) return Number.POSITIVE_INFINITY;
   return editDistance(a, b);
 }
 
