@@ -96,6 +96,7 @@ export async function buildApp({ config, env, startTracing }: AppOptions): Promi
     openapi: openApiDocument(),
   });
   server.addHook("onClose", async () => {
+    await engine.idle();
     await files.close();
     await Promise.all([upstream.close(), transport.close(), passThrough.close()]);
     await stores.close();

@@ -1,15 +1,16 @@
-import { setTimeout as delay } from "node:timers/promises";
 import closeWithGrace from "close-with-grace";
 import { type App, buildApp } from "./app.ts";
 import { loadConfig } from "./config.ts";
 import { ConfigError } from "./config-faults.ts";
+import { drain } from "./drain.ts";
 import { startTracing } from "./telemetry/tracing.ts";
 
 /** EX_CONFIG of sysexits.h: the settings cannot be used. */
 const EXIT_CONFIG = 78;
-/** How long open runs may go on after a stop was asked for. */
-const DRAIN_MS = 25_000;
-const GRACE_MS = 10_000;
+/** After a stop was asked for: how long open runs may go on, and how long those that were cut off have to end. */
+const DRAIN = { openMs: 25_000, graceMs: 10_000 };
+/** For the last spans and lines. */
+const FLUSH_MS = 5_000;
 
 async function start(): Promise<void> {
   const config = loadConfig(process.env);
@@ -32,33 +33,29 @@ async function start(): Promise<void> {
 
 /** SIGTERM and SIGINT: no new work, open runs may end, then everything is closed. A second signal ends at once. */
 function stopOnSignals(app: App): void {
-  closeWithGrace({ delay: DRAIN_MS + GRACE_MS, logger: false }, async ({ err }) => {
+  const delay = DRAIN.openMs + DRAIN.graceMs + FLUSH_MS;
+  closeWithGrace({ delay, logger: false }, async ({ err }) => {
     if (err) app.log.fatal({ stage: "stop", status: "failed", err });
-    app.retire();
-    const cut = await drain(app);
+    const cut = await drain(app, DRAIN);
     await app.tracing.shutdown();
     app.log.info({ stage: "stop", status: cut ? "cut" : "clean" });
-    process.exitCode = cut ? 1 : 0;
+    // Left to end by itself the process would say that all went well.
+    if (cut) process.exit(1);
   });
 }
 
-/** Returns whether a run had to be cut off. */
-async function drain({ server, engine }: App): Promise<boolean> {
-  const closed = server.close();
-  let cut = false;
-  const deadline = delay(DRAIN_MS, undefined, { ref: false }).then(() => {
-    cut = engine.openRuns > 0;
-    engine.cutOff();
-    server.server.closeAllConnections();
-  });
-  await Promise.race([closed, deadline.then(() => closed)]);
-  return cut;
+/** A plain `Error` has a text for the operator; any other class is a fault of the program, whose place is wanted too. */
+function explain(error: unknown): unknown {
+  return error instanceof Error && error.name === "Error" ? error.message : error;
 }
 
 try {
   await start();
 } catch (error) {
-  if (!(error instanceof ConfigError)) throw error;
-  console.error(error.message);
-  process.exit(EXIT_CONFIG);
+  if (error instanceof ConfigError) {
+    console.error(error.message);
+    process.exit(EXIT_CONFIG);
+  }
+  console.error("Toolweir cannot start:", explain(error));
+  process.exit(1);
 }

@@ -1,5 +1,6 @@
 import { randomUUID } from "node:crypto";
 import type { IncomingMessage } from "node:http";
+import type { Socket } from "node:net";
 import { type FastifyInstance, type FastifyReply, type FastifyRequest, fastify } from "fastify";
 import { GatewayError } from "../errors.ts";
 import { type AccessOptions, createAccessCheck } from "./access.ts";
@@ -117,13 +118,25 @@ function guard(app: FastifyInstance, options: AccessOptions): void {
 /** How often sockets that became idle during the shutdown are closed. */
 const REAP_MS = 100;
 
-/** While the server closes, sockets whose answer has ended would hold it open for the whole keep-alive time. */
+/**
+ * While the server closes, sockets whose answer has ended would hold it open for the whole keep-alive time, and those on which
+ * nothing has come yet for the whole header time.
+ */
 function watchClosing(app: FastifyInstance): () => boolean {
   let closing = false;
   let reaper: NodeJS.Timeout | undefined;
+  const sockets = new Set<Socket>();
+  app.server.on("connection", (socket) => {
+    sockets.add(socket);
+    socket.once("close", () => sockets.delete(socket));
+  });
+  const reap = () => {
+    app.server.closeIdleConnections();
+    for (const socket of sockets) if (socket.bytesRead === 0) socket.destroy();
+  };
   app.addHook("preClose", (done) => {
     closing = true;
-    reaper = setInterval(() => app.server.closeIdleConnections(), REAP_MS);
+    reaper = setInterval(reap, REAP_MS);
     done();
   });
   // Runs after Fastify has closed the server, for it was added before.

@@ -86,15 +86,20 @@ function parsed(text: string): unknown {
 }
 
 async function play(turn: Turn, response: ServerResponse): Promise<void> {
-  if (turn.wait !== undefined) await sleep(turn.wait);
+  if (turn.wait !== undefined) await pause(turn.wait);
   if (response.destroyed) return;
   response.writeHead(turn.status ?? 200, { "content-type": "application/json", ...turn.headers });
   response.flushHeaders();
   for (const piece of turn.body ?? []) {
-    if (typeof piece === "number") await sleep(piece);
+    if (typeof piece === "number") await pause(piece);
     else if (typeof piece === "function") await piece();
     else if (!response.destroyed) await new Promise((resolve) => response.write(piece, resolve));
   }
   if (turn.end === "reset") response.socket?.resetAndDestroy();
   else if (turn.end !== "hang") response.end();
+}
+
+/** A pause that does not keep a test from ending. */
+function pause(ms: number): Promise<void> {
+  return sleep(ms, undefined, { ref: false });
 }
