@@ -1,0 +1,218 @@
+import type { ChatChunk, ChatRequest } from "../../src/core/protocol/wire.ts";
+import { checkToolDefinition } from "../../src/core/tool-definition.ts";
+import type { Answer, Ending } from "../../src/engine/answer.ts";
+import { StreamAnswer } from "../../src/engine/answer-stream.ts";
+import { WholeAnswer } from "../../src/engine/answer-whole.ts";
+import { type Caller, makeOffer } from "../../src/engine/offer.ts";
+import type {
+  KeptTurn,
+  KeptTurnStore,
+  RunScope,
+  Stores,
+  ToolAttempt,
+  ToolReply,
+  ToolTransport,
+} from "../../src/engine/ports.ts";
+import { runRounds } from "../../src/engine/run.ts";
+import { type EngineDeps, Run } from "../../src/engine/run-state.ts";
+import { createSnapshot, type RegisteredTool, toRegistered } from "../../src/engine/tool-snapshot.ts";
+import { type FakeSink, fakeSink } from "./sink.ts";
+import { type FakeTarget, fakeUpstream } from "./upstream.ts";
+
+const CITY = { type: "object", properties: { city: { type: "string" } }, required: ["city"] };
+
+/** A registered read tool with one parameter, `city`, unless said differently. */
+export function toolNamed(name: string, change: object = {}): RegisteredTool {
+  const checked = checkToolDefinition({
+    name,
+    description: "When the user asks",
+    parameters: CITY,
+    http: { method: "POST", url: "https://tools.example/" },
+    level: "read",
+    retry: 0,
+    ...change,
+  });
+  return toRegistered(checked, { version: 1, updatedAt: 1, etag: '"1"' });
+}
+
+/** A caller who may use everything. */
+export const CALLER: Caller = { name: "app", maxLevel: "admin", tools: ["*"] };
+
+/** A tool's answer of status 200. */
+export const toolReply = (value: unknown, change: Partial<ToolReply> = {}): ToolReply => ({
+  status: 200,
+  contentType: "application/json",
+  body: Buffer.from(JSON.stringify(value)),
+  truncated: false,
+  retryAfterMs: undefined,
+  ...change,
+});
+
+/** One request to a tool. */
+export interface Sent {
+  tool: string;
+  args: Readonly<Record<string, unknown>>;
+  attempt: ToolAttempt;
+  signal: AbortSignal;
+}
+
+/** A transport that keeps what it was asked; without an answer of its own every tool says `{ok: true}`. */
+export function fakeTransport(
+  answer: (sent: Sent) => ToolReply | Promise<ToolReply> = () => toolReply({ ok: true }),
+): ToolTransport & { sent: Sent[] } {
+  const sent: Sent[] = [];
+  return {
+    sent,
+    async send(tool, args, attempt, signal) {
+      const one = { tool: tool.name, args, attempt, signal };
+      sent.push(one);
+      return await answer(one);
+    },
+  };
+}
+
+/** A store of kept turns in memory, without expiry. */
+export function fakeKeptTurns(): KeptTurnStore & {
+  kept: { owner: string; turn: KeptTurn; ttlMs: number }[];
+} {
+  const kept: { owner: string; turn: KeptTurn; ttlMs: number }[] = [];
+  return {
+    kept,
+    async keep(owner, turn, ttlMs) {
+      kept.push({ owner, turn: structuredClone(turn), ttlMs });
+    },
+    async find(owner, id) {
+      return kept.findLast((one) => one.owner === owner && one.turn.clientCallIds.includes(id))?.turn;
+    },
+  };
+}
+
+/** A scope that notes the names and arguments of the calls to it. */
+export function fakeScope(): RunScope & { notes: [name: string, ...said: unknown[]][] } {
+  const notes: [string, ...unknown[]][] = [];
+  const note =
+    (name: string) =>
+    (...said: unknown[]) =>
+      void notes.push([name, ...said]);
+  return {
+    notes,
+    traceId: "trace",
+    startRound: (round) => ({ traceparent: `round-${round}`, end: note("round") }),
+    startTool: (tool) => ({
+      traceparent: `tool-${tool}`,
+      end: (end) => void notes.push(["tool", tool, end]),
+    }),
+    verdict: note("verdict"),
+    coerced: note("coerced"),
+    corrected: note("corrected"),
+    firstToken: note("firstToken"),
+    upstreamFailed: note("upstreamFailed"),
+    end: note("end"),
+  };
+}
+
+/** What a test says of a run; the rest has defaults. */
+export interface Scene {
+  targets: readonly FakeTarget[];
+  tools?: readonly RegisteredTool[];
+  request?: Partial<ChatRequest>;
+  transport?: ToolTransport;
+  keptTurns?: KeptTurnStore;
+  limits?: Partial<EngineDeps["limits"]>;
+  locale?: "en" | "zh";
+  caller?: Caller;
+  /** `x-toolweir-tools`. */
+  header?: string;
+  events?: boolean;
+  includeUsage?: boolean;
+  now?: () => number;
+  signal?: AbortSignal;
+}
+
+/** A run that is ready to begin, with what stands around it. */
+export interface Stage {
+  run: Run;
+  sink: FakeSink;
+  scope: ReturnType<typeof fakeScope>;
+}
+
+/** What a run in a test uses. */
+export function fakeDeps(scene: Scene): EngineDeps {
+  let ids = 0;
+  const stores = { keptTurns: scene.keptTurns ?? fakeKeptTurns() } as Stores;
+  return {
+    upstream: fakeUpstream(...scene.targets),
+    transport: scene.transport ?? fakeTransport(),
+    stores,
+    telemetry: { startRun: fakeScope },
+    limits: {
+      rounds: 10,
+      tool_calls: 10,
+      corrections: 3,
+      run_ms: 300_000,
+      tools_phase_ms: 30_000,
+      ...scene.limits,
+    },
+    locale: scene.locale ?? "en",
+    now: scene.now ?? (() => 1_000_000),
+    newId: (prefix) => `${prefix}${++ids}`,
+  };
+}
+
+/** Prepares a run. A streamed one (the default) writes into the sink. */
+export function stage(scene: Scene): Stage {
+  const request: ChatRequest = {
+    model: "gpt",
+    stream: true,
+    messages: [{ role: "user", content: "hi" }],
+    ...scene.request,
+  };
+  const sink = fakeSink();
+  const scope = fakeScope();
+  const run = new Run(fakeDeps(scene), {
+    id: "run1",
+    sessionId: "session1",
+    caller: scene.caller ?? CALLER,
+    request,
+    raw: Buffer.from(JSON.stringify(request)),
+    authorization: undefined,
+    offer: makeOffer(request, createSnapshot(1, scene.tools ?? []), scene.caller ?? CALLER, scene.header),
+    answer: request.stream ? streamAnswer(sink, scene, request, scope) : new WholeAnswer(request.model),
+    scope,
+    signal: scene.signal ?? sink.signal,
+  });
+  return { run, sink, scope };
+}
+
+function streamAnswer(sink: FakeSink, scene: Scene, request: ChatRequest, scope: RunScope): Answer {
+  return new StreamAnswer(sink, {
+    runId: "run1",
+    sessionId: "session1",
+    model: request.model,
+    choices: request.n ?? 1,
+    events: scene.events ?? false,
+    strict: false,
+    includeUsage: scene.includeUsage ?? false,
+    now: () => 1_000_000,
+    onFirstToken: () => scope.firstToken(),
+  });
+}
+
+/** A run that is over. */
+export interface Played extends Stage {
+  ending: Ending;
+  /** The body of an unstreamed answer, or the whole text of the stream. */
+  body: ChatChunk;
+  text: string;
+}
+
+/** Plays a run to its end. */
+export async function play(scene: Scene): Promise<Played> {
+  const staged = stage(scene);
+  const ending = await runRounds(staged.run);
+  const { answer } = staged.run;
+  let body: ChatChunk = {};
+  if (answer instanceof WholeAnswer) body = answer.end(ending, false);
+  if (answer instanceof StreamAnswer) answer.end(ending);
+  return { ...staged, ending, body, text: staged.sink.text };
+}

@@ -1,0 +1,109 @@
+import type {
+  ReplyHandler,
+  ReplyHead,
+  Upstream,
+  UpstreamCall,
+  UpstreamRequest,
+  UpstreamTarget,
+} from "../../src/engine/ports.ts";
+import type { GatewayError } from "../../src/errors.ts";
+
+/** One reply of a scripted upstream. */
+export interface ScriptedReply extends Partial<ReplyHead> {
+  /** One element a read. */
+  body?: readonly (string | Buffer)[] | string;
+  /** How it goes on after the body: the end, an error, or nothing at all. */
+  then?: "end" | "hang" | GatewayError;
+}
+
+/** A scripted upstream, and what it was asked. */
+export interface FakeTarget extends UpstreamTarget {
+  readonly requests: UpstreamRequest[];
+  /** The body of the request with this number, from 0. */
+  asked(number: number): Record<string, unknown>;
+  /** Calls that were given up. */
+  aborted: number;
+}
+
+/** A target that answers its requests with one reply after the other; a string is the body of an event stream. */
+export function fakeTarget(
+  replies: readonly (ScriptedReply | string)[],
+  settings: { name?: string; retry?: number; secret?: string } = {},
+): FakeTarget {
+  const requests: UpstreamRequest[] = [];
+  const target: FakeTarget = {
+    name: settings.name ?? "main",
+    retry: settings.retry ?? 0,
+    protocol: "native",
+    requests,
+    aborted: 0,
+    asked: (number) => JSON.parse(String(requests[number]?.body)) as Record<string, unknown>,
+    send(request, handler) {
+      const reply = replies[requests.push(request) - 1] ?? { status: 500, body: "no reply is scripted" };
+      const play = new Play(typeof reply === "string" ? { body: reply } : reply, handler, () => {
+        target.aborted++;
+      });
+      queueMicrotask(() => play.begin());
+      return play;
+    },
+    scrub: (text) => (settings.secret ? text.replaceAll(settings.secret, "[redacted]") : text),
+  };
+  return target;
+}
+
+/** The targets, whatever the model. */
+export const fakeUpstream = (...targets: readonly UpstreamTarget[]): Upstream => ({ route: () => targets });
+
+class Play implements UpstreamCall {
+  readonly #reply: ScriptedReply;
+  readonly #handler: ReplyHandler;
+  readonly #onAbort: () => void;
+  readonly #reads: Buffer[];
+  #begun = false;
+  #paused = false;
+  #over = false;
+
+  constructor(reply: ScriptedReply, handler: ReplyHandler, onAbort: () => void) {
+    this.#reply = reply;
+    this.#handler = handler;
+    this.#onAbort = onAbort;
+    const { body = [] } = reply;
+    this.#reads = (typeof body === "string" ? [body] : body).map((read) => Buffer.from(read));
+  }
+
+  begin(): void {
+    if (this.#over) return;
+    const { status = 200, contentType = "text/event-stream", retryAfterMs } = this.#reply;
+    if (status > 0) this.#handler.onHead({ status, contentType, retryAfterMs });
+    this.#begun = true;
+    this.#play();
+  }
+
+  pause(): void {
+    this.#paused = true;
+  }
+
+  resume(): void {
+    this.#paused = false;
+    if (this.#begun) this.#play();
+  }
+
+  abort(): void {
+    if (this.#over) return;
+    this.#over = true;
+    this.#onAbort();
+  }
+
+  #play(): void {
+    while (!this.#paused && !this.#over) {
+      const read = this.#reads.shift();
+      if (!read) break;
+      this.#handler.onData(read);
+    }
+    const { then = "end" } = this.#reply;
+    if (this.#paused || this.#over || then === "hang") return;
+    this.#over = true;
+    if (then === "end") this.#handler.onEnd();
+    else this.#handler.onError(then);
+  }
+}
