@@ -84,7 +84,7 @@ class Call implements UpstreamCall, Dispatcher.DispatchHandler {
   onResponseData(controller: Dispatcher.DispatchController, bytes: Buffer): void {
     if (this.#over) return;
     this.#lastByteAt = performance.now();
-    this.#hasBody = true;
+    if (!this.#hasBody) this.#bodyBegins();
     if (!this.#unpack) this.#handler.onData(bytes);
     else if (!this.#unpack.write(bytes)) {
       controller.pause();
@@ -99,6 +99,13 @@ class Call implements UpstreamCall, Dispatcher.DispatchHandler {
 
   onResponseError(_controller: unknown, error: Error): void {
     this.#fail(asUpstreamError(error, this.#hasBody, this.#timeouts.connect));
+  }
+
+  /** From here on the idle timeout counts, which may be much shorter than the wait for the first byte. */
+  #bodyBegins(): void {
+    this.#hasBody = true;
+    clearTimeout(this.#timer);
+    this.#timer = setTimeout(() => this.#watch(), this.#timeouts.idle);
   }
 
   /** One timer a call instead of one a read: it looks when the last byte came and waits for the rest of the time. */
