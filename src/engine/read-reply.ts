@@ -184,6 +184,8 @@ class ReplyReader implements ReplyHandler {
     const [choice, more] = choices;
     if (!choice?.visible || more || this.#lessons === MAX_LESSONS) return;
     if (choice.fragments.length > 0 || choice.finish !== undefined) return;
+    // Only the first choice goes on in a next round, so what another one says must not be kept.
+    if (choice.index !== 0 && this.#context.keep) return;
     const said = Object.entries(choice.said).filter(
       ([member, value]) => member !== "role" && value !== null && value !== "",
     );

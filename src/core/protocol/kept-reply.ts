@@ -42,7 +42,7 @@ export class KeptReply {
 
   take(delta: Delta): void {
     for (const [member, value] of Object.entries(delta)) {
-      if (member !== "content" && !ECHOED.test(member)) continue;
+      if (!isKept(member)) continue;
       if (typeof value === "string") this.#textOf(member)?.add(value);
       else if (Array.isArray(value)) this.#takeList(member, value);
       else if (value !== null && value !== undefined) this.#others.set(member, value);
@@ -51,7 +51,7 @@ export class KeptReply {
 
   /** The inside of a JSON string, as the bytes of the stream had it. */
   takeEscaped(member: string, escaped: string): void {
-    this.#textOf(member)?.addEscaped(escaped);
+    if (isKept(member)) this.#textOf(member)?.addEscaped(escaped);
   }
 
   /** The assistant message with its calls, ready to go back upstream. */
@@ -78,6 +78,8 @@ export class KeptReply {
     this.#others.set(member, Array.isArray(before) ? [...before, ...list] : list);
   }
 }
+
+const isKept = (member: string) => member === "content" || ECHOED.test(member);
 
 /** A call in the form in which it stands in an assistant message: arguments are always text, never empty. */
 export function toWireCall(call: ToolCall): WireToolCall {

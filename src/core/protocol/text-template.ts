@@ -93,6 +93,8 @@ export class TextTemplate {
       const end = stringEnd(bytes, next);
       if (end < 0) return -1;
       if (index === this.#textHole) {
+        // Text that is empty is nothing to show, so the slow path writes nothing for it.
+        if (end === next) return -1;
         this.textFrom = next;
         this.textTo = end;
       }
