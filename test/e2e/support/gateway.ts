@@ -67,7 +67,11 @@ export interface ToolOptions {
  * Registers a tool over REST. By default it is a `read` tool with one required string parameter `place`, called by POST.
  * Throws with the answer when it is refused.
  */
-export async function registerTool(gateway: Gateway, name: string, options: ToolOptions): Promise<void> {
+export async function registerTool(
+  gateway: Pick<Gateway, "url">,
+  name: string,
+  options: ToolOptions,
+): Promise<void> {
   const { url, ...members } = options;
   const definition = {
     description: `Use ${name} when the user asks for it.`,
