@@ -12,6 +12,7 @@ const LF = 10;
 const CR = 13;
 const COLON = 58;
 const SPACE = 32;
+const NOTHING = Buffer.alloc(0);
 
 /**
  * Reads server-sent events from bytes that may be cut anywhere.
@@ -25,7 +26,9 @@ const SPACE = 32;
  */
 export class SseDecoder {
   readonly #maxEventBytes: number;
-  #line: Buffer[] = [];
+  /** The beginning of a line whose end has not come, with room to grow. */
+  #held = NOTHING;
+  #heldBytes = 0;
   #eventBytes = 0;
   #atStart = true;
   #skipLf = false;
@@ -70,8 +73,8 @@ export class SseDecoder {
 
   /** The input is over: the event that was not closed, if there is one. */
   end(): SseEvent | undefined {
-    if (this.#line.length > 0) this.#takeField(this.#takeLine(Buffer.alloc(0), 0, 0));
-    this.#takeField(Buffer.alloc(0));
+    if (this.#heldBytes > 0) this.#takeField(this.#takeLine(NOTHING, 0, 0));
+    this.#takeField(NOTHING);
     return this.event;
   }
 
@@ -91,9 +94,17 @@ export class SseDecoder {
     return end + 1;
   }
 
+  /** Copies, since a list of pieces would take many times the memory of what is in them. */
   #hold(rest: Buffer): void {
-    this.#line.push(rest);
     this.#grow(rest.length);
+    const bytes = this.#heldBytes + rest.length;
+    if (bytes > this.#held.length) {
+      const larger = Buffer.allocUnsafe(Math.max(bytes, 2 * this.#held.length));
+      this.#held.copy(larger, 0, 0, this.#heldBytes);
+      this.#held = larger;
+    }
+    rest.copy(this.#held, this.#heldBytes);
+    this.#heldBytes = bytes;
   }
 
   #grow(bytes: number): void {
@@ -105,11 +116,13 @@ export class SseDecoder {
 
   #takeLine(bytes: Buffer, from: number, to: number): Buffer {
     let line = bytes.subarray(from, to);
-    this.#grow(line.length + 1);
-    if (this.#line.length > 0) {
-      line = Buffer.concat([...this.#line, line]);
-      this.#line = [];
-    }
+    if (this.#heldBytes > 0) {
+      this.#hold(line);
+      line = this.#held.subarray(0, this.#heldBytes);
+      this.#held = NOTHING;
+      this.#heldBytes = 0;
+    } else this.#grow(line.length);
+    this.#grow(1);
     if (this.#atStart) {
       this.#atStart = false;
       if (line[0] === 0xef && line[1] === 0xbb && line[2] === 0xbf) line = line.subarray(3);

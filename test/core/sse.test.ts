@@ -1,5 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import v8 from "node:v8";
+import vm from "node:vm";
 import fc from "fast-check";
 import { SseDecoder } from "../../src/core/sse.ts";
 import { cutAt, dispatched, oracle, readAll, singly } from "./sse-reading.ts";
@@ -153,4 +155,19 @@ test("an event of 2 MB costs about the same in reads of any size", () => {
     // Quadratic time would be minutes for single bytes.
     assert.ok(performance.now() - startedAt < 8_000, `${size} bytes a read`);
   }
+});
+
+test("what is held takes about as much memory as it has bytes, however small the reads", () => {
+  v8.setFlagsFromString("--expose-gc");
+  const collect = vm.runInNewContext("gc") as () => void;
+  const used = () => {
+    collect();
+    const { heapUsed, arrayBuffers } = process.memoryUsage();
+    return heapUsed + arrayBuffers;
+  };
+  const decoder = new SseDecoder(4_000_000);
+  const before = used();
+  for (let read = 0; read < 1_000_000; read++) decoder.read(Buffer.from("x"), 0);
+  assert.ok(used() - before < 16_000_000, `${used() - before} bytes for a million`);
+  assert.equal(decoder.idle, false);
 });
