@@ -146,7 +146,7 @@ export class ChatEngine {
   async #rounds(run: Run): Promise<Ending> {
     if (run.messages.some((message) => message.role === "assistant" && message.tool_calls?.length)) {
       const { stores, now, locale } = this.#deps;
-      const restored = await restoreTurns(stores.keptTurns, run.caller.name, run.messages, now(), locale);
+      const restored = await restoreTurns(stores.keptTurns, run.owner, run.messages, now(), locale);
       if (restored.some((message, index) => message !== run.messages[index])) run.messages = restored;
     }
     return runRounds(run);

@@ -1,4 +1,6 @@
+import { canonicalHash } from "../core/json/stringify.ts";
 import type { ToolCall } from "../core/protocol/accumulator.ts";
+import { isObject } from "../core/protocol/adapter.ts";
 import type { ChatMessage } from "../core/protocol/wire.ts";
 import type { KeptTurn, KeptTurnStore } from "./ports.ts";
 import { refusalMessage } from "./results.ts";
@@ -8,29 +10,51 @@ const RESULTS_MS = 24 * 60 * 60 * 1000;
 /** How long it is remembered after that, that there were results. */
 const MEMORY_MS = 7 * RESULTS_MS;
 
-/** Keeps the gateway's half of a turn in which the client has calls to answer too. */
+/** Whose conversation a turn belongs to, as far as a request tells. */
+export interface TurnOwner {
+  /** Name of the caller's key. */
+  caller: string;
+  /** `user` of the request. */
+  user: string | undefined;
+}
+
+interface Kept {
+  /** What the gateway's rounds before the turn added to the conversation. */
+  before: readonly ChatMessage[];
+  message: ChatMessage;
+  validUntil: number;
+}
+
+/** Keeps the gateway's half of a turn in which the client has calls to answer too. `asked` is the client's message before it. */
 export async function keepTurn(
   store: KeptTurnStore,
-  owner: string,
-  turn: { assistant: ChatMessage; clientCalls: readonly ToolCall[]; results: readonly ChatMessage[] },
+  owner: TurnOwner,
+  turn: {
+    asked: ChatMessage | undefined;
+    before: readonly ChatMessage[];
+    assistant: ChatMessage;
+    clientCalls: readonly ToolCall[];
+    results: readonly ChatMessage[];
+  },
   now: number,
 ): Promise<void> {
   const results = Object.fromEntries(turn.results.map((message) => [String(message.tool_call_id), message]));
   const kept: KeptTurn = {
     clientCallIds: turn.clientCalls.map((call) => call.id),
-    assistant: { message: turn.assistant, validUntil: now + RESULTS_MS },
+    assistant: { before: turn.before, message: turn.assistant, validUntil: now + RESULTS_MS } satisfies Kept,
     results,
   };
-  await store.keep(owner, kept, MEMORY_MS);
+  await store.keep(conversation(owner, turn.asked), kept, MEMORY_MS);
 }
 
 /**
- * Puts kept turns back into a conversation: the model's own assistant message with all its calls, the kept results and the
- * client's tool messages in the order of the calls. Results that have expired are replaced by a message that says so.
+ * Puts kept turns back into a conversation: what the gateway's rounds before it added, the model's own assistant message with
+ * all its calls, the kept results and the client's tool messages in the order of the calls. Results that have expired are
+ * replaced by a message that says so.
  */
 export async function restoreTurns(
   store: KeptTurnStore,
-  owner: string,
+  owner: TurnOwner,
   messages: readonly ChatMessage[],
   now: number,
   locale: "en" | "zh",
@@ -39,7 +63,8 @@ export async function restoreTurns(
   for (let at = 0; at < messages.length; at++) {
     const message = messages[at] as ChatMessage;
     const first = message.role === "assistant" ? message.tool_calls?.[0]?.id : undefined;
-    const turn = typeof first === "string" ? await store.find(owner, first) : undefined;
+    const turn =
+      typeof first === "string" ? await store.find(conversation(owner, messages[at - 1]), first) : undefined;
     if (!turn) {
       restored.push(message);
       continue;
@@ -50,6 +75,18 @@ export async function restoreTurns(
   }
   return restored;
 }
+
+/**
+ * Some providers give their calls the same ids in every conversation, so an id alone could bring up another one's results. What
+ * the client said before the turn is what it repeats most faithfully: instructions get the time, and histories are cut.
+ */
+function conversation({ caller, user }: TurnOwner, asked: ChatMessage | undefined): string {
+  const content = asked?.content;
+  const said = Array.isArray(content) ? content.map((part) => textOf(part)).join("") : String(content ?? "");
+  return `${caller} ${canonicalHash([user ?? "", asked?.role ?? "", said])}`;
+}
+
+const textOf = (part: unknown): string => (isObject(part) ? String(part["text"] ?? "") : "");
 
 /** The tool messages right after an assistant message. */
 export function followingToolMessages(messages: readonly ChatMessage[], at: number): ChatMessage[] {
@@ -64,15 +101,23 @@ function wholeTurn(
   now: number,
   locale: "en" | "zh",
 ): ChatMessage[] {
-  const { message, validUntil } = turn.assistant as { message: ChatMessage; validUntil: number };
+  const { before, message, validUntil } = turn.assistant as Kept;
+  const names = new Map(
+    [...before, message]
+      .flatMap((said) => said.tool_calls ?? [])
+      .map((call) => [call.id, call.function?.name]),
+  );
+  const current = (id: string, mine: ChatMessage | undefined): ChatMessage =>
+    mine && now <= validUntil ? mine : expired(id, String(names.get(id) ?? ""), locale);
   const byId = new Map(answers.map((answer) => [answer.tool_call_id, answer]));
   const ordered = (message.tool_calls ?? []).map((call) => {
     const id = String(call.id);
-    const mine = turn.results[id] as ChatMessage | undefined;
-    if (mine && now > validUntil) return expired(id, String(call.function?.name ?? ""), locale);
-    return byId.get(id) ?? mine ?? expired(id, String(call.function?.name ?? ""), locale);
+    return byId.get(id) ?? current(id, turn.results[id] as ChatMessage | undefined);
   });
-  return [message, ...ordered];
+  const earlier = before.map((said) =>
+    said.role === "tool" ? current(String(said.tool_call_id), said) : said,
+  );
+  return [...earlier, message, ...ordered];
 }
 
 const EXPIRED = {

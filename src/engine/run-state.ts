@@ -3,6 +3,7 @@ import type { OpenCall, ToolCall } from "../core/protocol/accumulator.ts";
 import { addUsage } from "../core/protocol/visible.ts";
 import type { ChatMessage, ChatRequest, FinishReason, Usage } from "../core/protocol/wire.ts";
 import type { Answer, Ending, RunSummary, StopReason, ToolSummary } from "./answer.ts";
+import type { TurnOwner } from "./kept-turns.ts";
 import { type LimitState, type Limits, runOver } from "./limits.ts";
 import type { Caller, Offer } from "./offer.ts";
 import type { RunScope, Stores, Telemetry, ToolTransport, Upstream } from "./ports.ts";
@@ -96,6 +97,11 @@ export class Run {
 
   get user(): string | undefined {
     return this.request.user ?? undefined;
+  }
+
+  /** Whose conversation this is, as far as the request tells. */
+  get owner(): TurnOwner {
+    return { caller: this.caller.name, user: this.user };
   }
 
   /** The provider's id where it is still free in this conversation, else a new one. */

@@ -15,10 +15,11 @@ import { type Run, withNote } from "./run-state.ts";
  * 1. What the client may see has reached its answer when a round ends.
  * 2. Every gateway call of a reply is answered before the model is asked again, and runs once.
  * 3. A reply that was cut off never runs a call.
- * 4. Calls of client tools end the run; the gateway's results of that turn are kept for its continuation.
+ * 4. Calls of client tools end the run; what the gateway did in it is kept for its continuation.
  * 5. When a limit is reached the model gets one last round without tools, whose text ends the run.
  */
 export async function runRounds(run: Run): Promise<Ending> {
+  const given = run.messages.length;
   for (;;) {
     const reply = await askModel(run);
     if (reply.finish !== "tool_calls") return run.ending(reply.finish, stopReason(run, reply.finish));
@@ -28,7 +29,8 @@ export async function runRounds(run: Run): Promise<Ending> {
     const mine = reply.calls.filter((call) => !clientCalls.includes(call));
     const results = mine.length > 0 ? await executeCalls(run, mine) : [];
     if (clientCalls.length > 0) {
-      if (results.length > 0) await keep(run, reply, clientCalls, results);
+      const before = run.messages.slice(given);
+      if (results.length + before.length > 0) await keep(run, reply, { clientCalls, results, before });
       return run.ending("tool_calls", "client_tools");
     }
     goOn(run, reply, results);
@@ -72,13 +74,13 @@ function toolMessages(run: Run, results: readonly CallResult[]): ChatMessage[] {
 async function keep(
   run: Run,
   reply: Reply,
-  clientCalls: readonly ToolCall[],
-  results: readonly CallResult[],
+  turn: { clientCalls: readonly ToolCall[]; results: readonly CallResult[]; before: readonly ChatMessage[] },
 ): Promise<void> {
-  const turn = {
-    assistant: assistantMessage(reply, results),
-    clientCalls,
-    results: results.map(({ message }) => toChatMessage(message)),
+  const kept = {
+    ...turn,
+    asked: run.request.messages.at(-1),
+    assistant: assistantMessage(reply, turn.results),
+    results: turn.results.map(({ message }) => toChatMessage(message)),
   };
-  await keepTurn(run.deps.stores.keptTurns, run.caller.name, turn, run.deps.now());
+  await keepTurn(run.deps.stores.keptTurns, run.owner, kept, run.deps.now());
 }
