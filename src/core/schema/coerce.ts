@@ -21,6 +21,10 @@ export interface Oracle {
 
 /** Places that one coercion visits at most; what lies beyond stays as it is. */
 const MAX_VISITS = 20_000;
+/** Places inside each other, each branch of a union counted; it bounds the stack. */
+const MAX_DEPTH = 300;
+/** Arrays that are put around each other; a recursive schema of arrays would ask for more and more. */
+const MAX_WRAPS = 4;
 
 /**
  * Turns arguments that are almost right into what the schema wants, without loss and without guessing.
@@ -38,6 +42,8 @@ export class Coercer {
   readonly #types: AcceptedTypes;
   readonly #oracle: Oracle;
   #visits = 0;
+  #depth = 0;
+  #wraps = 0;
 
   constructor(schema: EffectiveSchema, types: AcceptedTypes, oracle: Oracle) {
     this.#schema = schema;
@@ -55,7 +61,14 @@ export class Coercer {
   }
 
   #visit(schemas: readonly Schema[], value: JsonValue, path: string, log: Coercion[]): JsonValue {
-    if (++this.#visits > MAX_VISITS || schemas.length === 0) return value;
+    if (schemas.length === 0 || this.#depth === MAX_DEPTH || ++this.#visits > MAX_VISITS) return value;
+    this.#depth++;
+    const visited = this.#visitTyped(schemas, value, path, log);
+    this.#depth--;
+    return visited;
+  }
+
+  #visitTyped(schemas: readonly Schema[], value: JsonValue, path: string, log: Coercion[]): JsonValue {
     const wanted = this.#types.ofAll(schemas);
     if (typeOf(value) & wanted) return this.#visitFitting(schemas, value, path, log);
     const said = typeof value === "string" ? castString(value, wanted) : undefined;
@@ -74,10 +87,13 @@ export class Coercer {
   /** An array of the value, if it fits as its element; else the value. */
   #wrap(schemas: readonly Schema[], value: JsonValue, path: string, log: Coercion[]): JsonValue {
     if (value === null || (typeof value === "string" && looksLikeArray(value))) return value;
+    if (this.#wraps === MAX_WRAPS) return value;
     const nodes = this.#expand(schemas, [value]);
     const elements = elementSchemas(nodes, 0);
     const inside: Coercion[] = [];
+    this.#wraps++;
     const element = this.#visit(elements, value, step(path, 0), inside);
+    this.#wraps--;
     if (!(typeOf(element) & this.#types.ofAll(elements))) return value;
     log.push({ path, from: value, to: [value] }, ...inside);
     return this.#chooseAll(nodes, [element], path, log);

@@ -5,7 +5,7 @@ import { Coercer, type Coercion, type Oracle } from "./coerce.ts";
 import { Diagnosis } from "./diagnose.ts";
 import { AcceptedTypes } from "./json-types.ts";
 import { findLongArray, measure } from "./measure.ts";
-import { bySeverity, type Problem, type Rule } from "./problem.ts";
+import { type Bound, bySeverity, type Problem } from "./problem.ts";
 import { allNodes, type EffectiveSchema } from "./schema-node.ts";
 import { SubschemaValidators, type Validate } from "./subschema-validators.ts";
 
@@ -56,7 +56,7 @@ export class CompiledSchema {
    * 1. A value that is valid as it stands comes back itself, with no coercion.
    * 2. Else only what is invalid is coerced, only without loss (see `Coercer`), and every change is listed.
    * 3. The value given is never changed. The value of an `ok` verdict is valid against the schema.
-   * 4. Never throws; what would take too long is refused as `too complex`.
+   * 4. Never throws; what would take too long is refused with the bound `time`.
    */
   check(value: JsonValue): SchemaVerdict {
     this.#parts.state.begin();
@@ -65,7 +65,7 @@ export class CompiledSchema {
       return this.#check(value, coercions);
     } catch (error) {
       if (!(error instanceof TooComplex)) throw error;
-      return { ok: false, problems: [rule("too complex", null)], coercions };
+      return { ok: false, problems: [bound("time", 0)], coercions };
     }
   }
 
@@ -85,16 +85,15 @@ export class CompiledSchema {
   /** Whether a value is valid, or which bound it is beyond. */
   #judge(value: JsonValue): "valid" | "invalid" | Problem {
     const { depth, length, longestArray, hasBigint } = measure(value, MAX_DEPTH, MAX_LENGTH);
-    if (depth > MAX_DEPTH) return rule("too deep", MAX_DEPTH);
-    if (length > MAX_LENGTH) return rule("too long", MAX_LENGTH);
+    if (depth > MAX_DEPTH) return bound("depth", MAX_DEPTH);
+    if (length > MAX_LENGTH) return bound("length", MAX_LENGTH);
     if (longestArray > this.#maxArray) {
-      return rule("too many items", this.#maxArray, findLongArray(value, this.#maxArray));
+      return bound("items", this.#maxArray, findLongArray(value, this.#maxArray));
     }
     return this.#validate(this.#parts.state.view(value, hasBigint)) ? "valid" : "invalid";
   }
 }
 
-/** The value is not quoted: it is too large to. */
-function rule(rule: Rule, limit: JsonValue, path: JsonPath = []): Problem {
-  return { kind: "rule", path, rule, limit, value: null };
+function bound(bound: Bound, limit: number, path: JsonPath = []): Problem {
+  return { kind: "bound", path, bound, limit };
 }

@@ -1,5 +1,6 @@
 import type { JsonValue } from "../json/value.ts";
 import { list, quote, type Wording } from "./message-parts.ts";
+import type { Rule } from "./problem.ts";
 
 const AGAIN = "Correct it and call again.";
 
@@ -14,7 +15,7 @@ const TYPES: Readonly<Record<string, string>> = {
 };
 
 /** What each rule demands; `limit` is already written as text. */
-const RULES: Readonly<Record<string, (limit: string) => string>> = {
+const RULES: Readonly<Record<Rule, (limit: string) => string>> = {
   minimum: (limit) => `must be at least ${limit}`,
   maximum: (limit) => `must be at most ${limit}`,
   exclusiveMinimum: (limit) => `must be greater than ${limit}`,
@@ -78,15 +79,21 @@ export const english: Wording = {
     return `${parameter(name)} must ${wanted}, but you sent ${described(value)}.${nearest} ${AGAIN}`;
   },
   rule(rule, name, limit, value) {
-    if (rule === "too deep")
-      return `The arguments are nested deeper than ${quote(limit)} levels. Send flatter arguments.`;
-    if (rule === "too long") return `The arguments are longer than ${quote(limit)} characters. Send less.`;
-    if (rule === "too many items")
-      return `${parameter(name)} may have ${quote(limit)} items. Send fewer and call again.`;
-    if (rule === "too complex")
-      return "The arguments take too long to check. Send shorter or simpler arguments.";
-    const demand = RULES[rule]?.(quote(limit)) ?? "does not fit the schema";
-    return `${parameter(name)} ${demand}, but you sent ${described(value)}. ${AGAIN}`;
+    return `${parameter(name)} ${RULES[rule](quote(limit))}, but you sent ${described(value)}. ${AGAIN}`;
+  },
+  bound(bound, name, limit) {
+    switch (bound) {
+      case "depth":
+        return `The arguments are nested deeper than ${limit} levels. Send flatter arguments.`;
+      case "length":
+        return `The arguments are longer than ${limit} characters. Send less and call again.`;
+      case "time":
+        return "The arguments take too long to check. Send shorter or simpler arguments.";
+      case "items":
+        return `${parameter(name)} may have ${limit} items. Send fewer and call again.`;
+      default:
+        return bound satisfies never;
+    }
   },
 };
 

@@ -1,5 +1,6 @@
 import { stringifyJson } from "../json/stringify.ts";
 import type { JsonValue } from "../json/value.ts";
+import type { Bound, Rule } from "./problem.ts";
 
 /** Characters of a quoted value. */
 const MAX_QUOTED = 60;
@@ -18,7 +19,8 @@ export interface Wording {
     value: JsonValue,
     near: readonly string[],
   ): string;
-  rule(rule: string, name: Name, limit: JsonValue, value: JsonValue): string;
+  rule(rule: Rule, name: Name, limit: JsonValue, value: JsonValue): string;
+  bound(bound: Bound, name: Name, limit: number): string;
 }
 
 type Name = string | undefined;

@@ -1,5 +1,6 @@
 import type { JsonValue } from "../json/value.ts";
 import { list, quote, type Wording } from "./message-parts.ts";
+import type { Rule } from "./problem.ts";
 
 const AGAIN = "请更正后重新调用。";
 
@@ -15,7 +16,7 @@ const TYPES: Readonly<Record<string, string>> = {
 };
 
 /** What each rule demands; `limit` is already written as text. */
-const RULES: Readonly<Record<string, (limit: string) => string>> = {
+const RULES: Readonly<Record<Rule, (limit: string) => string>> = {
   minimum: (limit) => `必须大于或等于 ${limit}`,
   maximum: (limit) => `必须小于或等于 ${limit}`,
   exclusiveMinimum: (limit) => `必须大于 ${limit}`,
@@ -73,13 +74,21 @@ export const chinese: Wording = {
     return `${parameter(name)}${wanted}，但您发送的是${described(value)}。${nearest}${AGAIN}`;
   },
   rule(rule, name, limit, value) {
-    if (rule === "too deep") return `参数的嵌套超过 ${quote(limit)} 层。请发送更扁平的参数。`;
-    if (rule === "too long") return `参数超过 ${quote(limit)} 个字符。请缩短后重新调用。`;
-    if (rule === "too many items")
-      return `${parameter(name)}最多只能有 ${quote(limit)} 个元素。请减少后重新调用。`;
-    if (rule === "too complex") return "参数过于复杂，检查耗时太长。请发送更短或更简单的参数。";
-    const demand = RULES[rule]?.(quote(limit)) ?? "不符合 schema";
-    return `${parameter(name)}${demand}，但您发送的是${described(value)}。${AGAIN}`;
+    return `${parameter(name)}${RULES[rule](quote(limit))}，但您发送的是${described(value)}。${AGAIN}`;
+  },
+  bound(bound, name, limit) {
+    switch (bound) {
+      case "depth":
+        return `参数的嵌套超过 ${limit} 层。请发送更扁平的参数。`;
+      case "length":
+        return `参数超过 ${limit} 个字符。请缩短后重新调用。`;
+      case "time":
+        return "参数过于复杂，检查耗时太长。请发送更短或更简单的参数。";
+      case "items":
+        return `${parameter(name)}最多只能有 ${limit} 个元素。请减少后重新调用。`;
+      default:
+        return bound satisfies never;
+    }
   },
 };
 

@@ -47,6 +47,8 @@ export function explain(problem: Problem, locale: Locale): string {
     }
     case "rule":
       return words.rule(problem.rule, spell(path), problem.limit, problem.value);
+    case "bound":
+      return words.bound(problem.bound, spell(path), problem.limit);
     default:
       return problem satisfies never;
   }

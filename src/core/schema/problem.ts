@@ -32,16 +32,26 @@ export type Problem =
       readonly value: JsonValue;
     }
   | {
-      /** Any other keyword, and the bounds that hold for every tool. */
+      /** Any other keyword. */
       readonly kind: "rule";
       readonly path: JsonPath;
       readonly rule: Rule;
       /** What the keyword says, for example the limit. */
       readonly limit: JsonValue;
       readonly value: JsonValue;
+    }
+  | {
+      /** What holds for the arguments of every tool. */
+      readonly kind: "bound";
+      readonly path: JsonPath;
+      readonly bound: Bound;
+      readonly limit: number;
     };
 
-/** Keywords that are told to the model in words of their own. */
+/** Arguments are too deeply nested, too long, take too long to check, or hold an array that is too long. */
+export type Bound = "depth" | "length" | "time" | "items";
+
+/** The keywords that can be at fault beside those that have a kind of their own. */
 export const RULES = [
   "minimum",
   "maximum",
@@ -61,21 +71,16 @@ export const RULES = [
   "minProperties",
   "maxProperties",
   "propertyNames",
-  "dependentRequired",
   "oneOf",
   "anyOf",
   "not",
   "false schema",
-  "too deep",
-  "too long",
-  "too complex",
-  "too many items",
 ] as const;
 
-/** A keyword of JSON Schema, or one of the bounds that hold for all arguments. */
+/** A keyword that is told to the model in words of its own. */
 export type Rule = (typeof RULES)[number];
 
-const SEVERITY = { missing: 0, type: 1, enum: 2, unexpected: 3, rule: 3 } as const;
+const SEVERITY = { missing: 0, type: 1, enum: 2, unexpected: 3, rule: 3, bound: 3 } as const;
 
 /** Orders problems: missing first, then type, then enum, then the rest; those of the same kind keep their order. */
 export function bySeverity(a: Problem, b: Problem): number {
