@@ -12,7 +12,7 @@ export interface WantedCall {
 /** Between the parts of a question. The mark in a number has no space behind it, and St. Gallen is one place. */
 const BOUNDARY = /(?<!\bSt)[,;.?!](?:\s+and\s+|\s+|$)|\s+and\s+/i;
 const WEATHER =
-  /\b(?:weather|forecast|temperature|degrees|warm|cold|hot|rain\w*|sun\w*|snow\w*|wind\w*|cloud\w*)\b/i;
+  /\b(?:weather|forecast|temperature|degrees|warm|cold|hot|rain\w*|sun(?:ny|shine)?|snow\w*|wind\w*|cloud\w*)\b/i;
 const TRAIN = /\btrains?\b/i;
 const MONEY =
   /([€$£¥])?(\d[\d.,]*)\s*([\p{L}€$£¥][\p{L} ]*?)?\s+(?:are|is|to|in|into|as)\s+([\p{L}€$£¥][\p{L} ]*)/u;
@@ -48,8 +48,8 @@ export function wantedCalls(question: string): WantedCall[] {
 }
 
 function namedCall(question: string): WantedCall | undefined {
-  const [, name, text = "{}"] = /\bcall\s+([\w-]+)(?:\s+with)?\s*(\{.*\})?/is.exec(question) ?? [];
-  if (name === undefined) return undefined;
+  const [, name, text] = /\bcall\s+([\w-]+)(?:\s+with)?\s*(\{.*\})/is.exec(question) ?? [];
+  if (name === undefined || text === undefined) return undefined;
   try {
     JSON.parse(text);
   } catch {

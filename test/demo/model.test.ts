@@ -39,6 +39,7 @@ describe("what the scripted model wants to look up", () => {
     ['Call my_tool {"id": 12345678901234567890}', ["my_tool", { id: 12345678901234567890n }]],
     ["Hello, who are you?"],
     ["What about the weather?"],
+    ["Call me on Sunday in Rome"],
   ];
   for (const [question, ...expected] of cases) {
     test(question, () => {
