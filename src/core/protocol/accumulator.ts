@@ -48,8 +48,9 @@ const MAX_CALLS = 128;
  *
  * 1. Index decides, where there is one; a new id together with a name opens a new call also under a used index.
  * 2. An id without a name never opens a second call under a used index; the first id is kept.
- * 3. A piece that names nothing continues the call opened last (or the only one without arguments under an unknown index).
- * 4. No id and a name again, after complete arguments and with an opening brace: the next call.
+ * 3. A piece that names nothing continues the call opened last (or the only one without arguments under an unknown index). With
+ *    an id of its own, under an unknown index and with nothing to continue, it begins a call whose name is still to come.
+ * 4. No id and a name again, after complete arguments: the next call, if the name is another or an opening brace comes with it.
  * 5. Memory depends on the pieces seen, never on the numbers in them; more than 128 calls are a
  *    `RangeError`.
  * 6. Nothing is decided before the reply has ended: `finish` reads each text once more as a whole.
@@ -59,7 +60,8 @@ export class CallAccumulator {
   readonly #calls: OpenCall[] = [];
   readonly #byIndex = new Map<number, OpenCall>();
   readonly #byWireId = new Map<string, OpenCall>();
-  #lastInDelta: OpenCall | undefined;
+  /** The calls that the delta which is being read has spoken of: two places of it are never one call. */
+  readonly #inDelta = new Set<OpenCall>();
 
   constructor(options: AccumulatorOptions) {
     this.#options = options;
@@ -71,11 +73,11 @@ export class CallAccumulator {
 
   /** Takes one piece and says to which call it belongs. */
   push(fragment: ToolFragment): OpenCall {
-    if (fragment.place === 0) this.#lastInDelta = undefined;
+    if (fragment.place === 0) this.#inDelta.clear();
     const call = this.#find(fragment) ?? this.#open(fragment);
     if (fragment.index !== undefined) this.#byIndex.set(fragment.index, call);
     this.#append(call, fragment);
-    this.#lastInDelta = call;
+    this.#inDelta.add(call);
     return call;
   }
 
@@ -100,37 +102,39 @@ export class CallAccumulator {
     const { index, id } = fragment;
     const known = id === undefined ? undefined : this.#byWireId.get(id);
     const found =
-      index === undefined ? (known ?? this.#withoutIndex(fragment)) : this.#atIndex(index, known, fragment);
+      index === undefined ? this.#withoutIndex(known, fragment) : this.#atIndex(index, known, fragment);
     return found && !this.#opensAnother(found, fragment) ? found : undefined;
   }
 
-  #atIndex(index: number, known: OpenCall | undefined, { id, name }: ToolFragment): OpenCall | undefined {
+  #atIndex(index: number, known: OpenCall | undefined, fragment: ToolFragment): OpenCall | undefined {
     const call = this.#byIndex.get(index);
     if (call) return call;
     // A name under an unknown index opens a call even when its id is known: some providers derive ids from names.
-    return name === undefined ? (known ?? this.#unnamed(id)) : undefined;
+    return fragment.name === undefined ? (known ?? this.#unnamed(fragment)) : undefined;
   }
 
-  #withoutIndex({ id, name }: ToolFragment): OpenCall | undefined {
+  #withoutIndex(known: OpenCall | undefined, { id, name }: ToolFragment): OpenCall | undefined {
     const last = this.#calls.at(-1);
-    if (name === undefined) return last;
-    const repeated = id === undefined && last?.name === name && last !== this.#lastInDelta;
-    return repeated ? last : undefined;
+    if (name === undefined) return known ?? last;
+    const isSame = id === undefined && (last?.name === name || last?.name === "");
+    const call = known ?? (isSame ? last : undefined);
+    return call && !this.#inDelta.has(call) ? call : undefined;
   }
 
   /** Where a piece under an unknown index, without a name, belongs. */
-  #unnamed(id: string | undefined): OpenCall | undefined {
-    if (id !== undefined && this.#calls.length === 0) return undefined;
+  #unnamed({ id, text }: ToolFragment): OpenCall | undefined {
     const waiting = this.#calls.filter((call) => call.length === 0);
-    return waiting.length === 1 ? waiting[0] : this.#calls.at(-1);
+    const found = waiting.length === 1 ? waiting[0] : this.#calls.at(-1);
+    const isHead = id !== undefined && (text === "" || (found?.parser.completeAt ?? 0) >= 0);
+    return isHead ? undefined : found;
   }
 
   #opensAnother(call: OpenCall, { id, name, text }: ToolFragment): boolean {
     if (name === undefined) return false;
     if (id !== undefined && call.wireId !== undefined) return id !== call.wireId;
-    if (id !== undefined) return false;
-    if (call.parser.completeAt < 0 || !text.trimStart().startsWith("{")) return false;
-    return call.fragments.join("") !== text;
+    if (id !== undefined || call.name === "" || call.parser.completeAt < 0) return false;
+    if (name !== call.name) return true;
+    return text.trimStart().startsWith("{") && call.fragments.join("") !== text;
   }
 
   #open(fragment: ToolFragment): OpenCall {
