@@ -59,6 +59,8 @@ const OPTIONS = {
   // A function for every target: inlining would repeat its code at each reference.
   inlineRefs: false,
   ownProperties: true,
+  // Errors say which subschema they come from.
+  verbose: true,
 } as const satisfies Options;
 
 /** Characters of a `url`; the expression that ajv-formats has for it takes quadratic time. */
@@ -71,14 +73,13 @@ export interface CheckParts {
   readonly patterns: Patterns;
 }
 
-/** An ajv instance that has compiled the targets of one tool. `allErrors` reports every error, each with the subschema it comes from. */
+/** An ajv instance that has compiled the targets of one tool. With `allErrors` it reports every error. */
 export function createAjv(parts: CheckParts, targets: EffectiveSchema["targets"], allErrors: boolean): Ajv {
   const { dialect, state, patterns } = parts;
   const regExp = Object.assign((source: string) => patterns.get(source), { code: "linear" });
   const ajv = new CLASSES[dialect]({
     ...OPTIONS,
     allErrors,
-    verbose: allErrors,
     code: { regExp, optimize: false },
   });
   addFormats.default(ajv);

@@ -3,6 +3,7 @@ import type { JsonObject, JsonValue } from "../json/value.ts";
 import { isObject, STRING, typeOf, typeSet } from "./json-types.ts";
 import { MAX_PATTERN_LENGTH, type Patterns } from "./pattern.ts";
 import { step } from "./pointer.ts";
+import { KEYWORDS } from "./schema-node.ts";
 import type { FaultList } from "./schema-rejected.ts";
 
 /** Members of one object. */
@@ -66,9 +67,8 @@ function checkRefused(node: JsonObject, pointer: string, faults: FaultList): voi
     );
   }
   for (const [keyword, value] of Object.entries(node)) {
-    if (keyword === "enum" || keyword === "const" || !isObject(value) || !Object.hasOwn(value, "$data"))
-      continue;
-    if (keyword !== "properties" && keyword !== "default") {
+    const isData = keyword === "enum" || keyword === "const" || KEYWORDS.get(keyword) !== "value";
+    if (!isData && isObject(value) && Object.hasOwn(value, "$data")) {
       faults.add(step(pointer, keyword), "keyword_not_allowed", "$data references are not supported.");
     }
   }
@@ -95,11 +95,7 @@ function checkNames(node: JsonObject, pointer: string, faults: FaultList): void 
 
 function checkName(name: string, pointer: string, faults: FaultList): void {
   if (name.length > MAX_NAME_LENGTH) {
-    faults.add(
-      pointer.slice(0, 200),
-      "name_too_long",
-      `a parameter's name may have ${MAX_NAME_LENGTH} characters.`,
-    );
+    faults.add(pointer, "name_too_long", `a parameter's name may have ${MAX_NAME_LENGTH} characters.`);
   } else if (PROTOTYPE_NAMES.has(name)) {
     faults.add(
       pointer,
@@ -118,8 +114,9 @@ function checkName(name: string, pointer: string, faults: FaultList): void {
 function checkEnum(node: JsonObject, pointer: string, faults: FaultList): void {
   const values = node["enum"];
   if (!Array.isArray(values)) return;
-  if (values.length === 0)
+  if (values.length === 0) {
     faults.add(step(pointer, "enum"), "schema_invalid", "lists no value, so none is valid.");
+  }
   const length = values.length > MAX_ENUM_VALUES ? 0 : stringifyJson(values).length;
   if (values.length <= MAX_ENUM_VALUES && length <= MAX_ENUM_LENGTH) return;
   faults.add(

@@ -27,8 +27,9 @@ export function closeRoot(schema: EffectiveSchema, faults: FaultList): Effective
   const types = new AcceptedTypes(schema.targets).of(schema.root);
   const isObjectSchema =
     types === EVERY_TYPE || ((types & OBJECT) !== 0 && (types | NULL_OR_OBJECT) === NULL_OR_OBJECT);
-  if (!isObjectSchema)
+  if (!isObjectSchema) {
     faults.add("", "root_not_object", "must be the schema of an object; write type: object.");
+  }
   const parts = partsOf(schema.root, schema.targets);
   const root: SchemaNode = { ...schema.root, type: ["object"] };
   const isOpen = parts.some(

@@ -1,5 +1,5 @@
 import type { JsonPath, JsonValue } from "../json/value.ts";
-import { type CheckParts, createAjv } from "./ajv-dialects.ts";
+import type { CheckParts } from "./ajv-dialects.ts";
 import { TooComplex } from "./check-state.ts";
 import { Coercer, type Coercion, type Oracle } from "./coerce.ts";
 import { Diagnosis } from "./diagnose.ts";
@@ -7,7 +7,7 @@ import { AcceptedTypes } from "./json-types.ts";
 import { findLongArray, measure } from "./measure.ts";
 import { type Bound, bySeverity, type Problem } from "./problem.ts";
 import { allNodes, type EffectiveSchema } from "./schema-node.ts";
-import { SubschemaValidators, type Validate } from "./subschema-validators.ts";
+import { Validators } from "./validators.ts";
 
 /** Nesting of arguments, and elements of an array where the schema states no more. */
 const MAX_DEPTH = 64;
@@ -32,11 +32,10 @@ export class CompiledSchema {
   readonly #schema: EffectiveSchema;
   readonly #types: AcceptedTypes;
   readonly #parts: CheckParts;
-  readonly #validate: Validate;
-  readonly #validators: SubschemaValidators;
+  readonly #validators: Validators;
   readonly #maxArray: number;
   readonly #oracle: Oracle = {
-    fits: (schema, value) => this.#validators.errors(schema, value).length === 0,
+    fits: (schema, value) => this.#validators.isValid(schema, value),
     matches: (source, key) => this.#parts.patterns.get(source).test(key),
   };
 
@@ -45,8 +44,8 @@ export class CompiledSchema {
     this.#parts = parts;
     this.#schema = schema;
     this.#types = new AcceptedTypes(schema.targets);
-    this.#validate = createAjv(parts, schema.targets, false).compile(schema.root);
-    this.#validators = new SubschemaValidators(schema.targets, parts);
+    this.#validators = new Validators(schema.targets, parts);
+    this.#validators.prepare(schema.root);
     this.#maxArray = Math.max(MAX_ARRAY, ...allNodes(schema).map(({ maxItems }) => Number(maxItems ?? 0)));
   }
 
@@ -84,13 +83,13 @@ export class CompiledSchema {
 
   /** Whether a value is valid, or which bound it is beyond. */
   #judge(value: JsonValue): "valid" | "invalid" | Problem {
-    const { depth, length, longestArray, hasBigint } = measure(value, MAX_DEPTH, MAX_LENGTH);
+    const { depth, length, longestArray } = measure(value, MAX_DEPTH, MAX_LENGTH);
     if (depth > MAX_DEPTH) return bound("depth", MAX_DEPTH);
     if (length > MAX_LENGTH) return bound("length", MAX_LENGTH);
     if (longestArray > this.#maxArray) {
       return bound("items", this.#maxArray, findLongArray(value, this.#maxArray));
     }
-    return this.#validate(this.#parts.state.view(value, hasBigint)) ? "valid" : "invalid";
+    return this.#validators.isValid(this.#schema.root, value) ? "valid" : "invalid";
   }
 }
 

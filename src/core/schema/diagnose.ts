@@ -5,20 +5,33 @@ import { type AcceptedTypes, isObject, typeNames, typeOf } from "./json-types.ts
 import { stepsOf } from "./pointer.ts";
 import { type Problem, RULES, type Rule } from "./problem.ts";
 import type { EffectiveSchema, Schema, SchemaNode } from "./schema-node.ts";
-import type { SubschemaValidators } from "./subschema-validators.ts";
+import type { Validators } from "./validators.ts";
 
 /** Unions inside unions that are looked into for the branch that was meant. */
 const MAX_UNION_DEPTH = 4;
 
+/** Errors of one group that are looked at; nobody is told more at once. */
+const MAX_OF_A_GROUP = 30;
+/** Keywords that speak of members, of types, and of listed values. */
+const GROUPS = [
+  ["required", "additionalProperties", "unevaluatedProperties", "dependencies", "dependentRequired"],
+  ["type", "anyOf", "oneOf"],
+  ["enum", "const"],
+];
+const GROUPED: ReadonlySet<string> = new Set(GROUPS.flat());
+/** Unions of one value for which the branch that was meant is looked for. */
+const MAX_UNIONS = 4;
+
 const RULE_NAMES: ReadonlySet<string> = new Set(RULES);
 
-/** Finds out what is wrong with a value, as problems that can be told one by one. */
+/** Finds out what is wrong with one value, as problems that can be told one by one. */
 export class Diagnosis {
-  readonly #validators: SubschemaValidators;
+  readonly #validators: Validators;
   readonly #types: AcceptedTypes;
   readonly #targets: EffectiveSchema["targets"];
+  #unions = 0;
 
-  constructor(validators: SubschemaValidators, types: AcceptedTypes, targets: EffectiveSchema["targets"]) {
+  constructor(validators: Validators, types: AcceptedTypes, targets: EffectiveSchema["targets"]) {
     this.#validators = validators;
     this.#types = types;
     this.#targets = targets;
@@ -30,7 +43,7 @@ export class Diagnosis {
   }
 
   #problems(schema: Schema, value: JsonValue, path: JsonPath, unionDepth: number): Problem[] {
-    const errors = withoutBranches(this.#validators.errors(schema, value));
+    const errors = mostSerious(withoutBranches(this.#validators.errors(schema, value)));
     const problems = errors.flatMap((error) => this.#problem(error, value, path, unionDepth));
     return mergeMembers(problems);
   }
@@ -77,7 +90,7 @@ export class Diagnosis {
     const types = branches.reduce<number>((set, branch) => set | this.#types.of(branch), 0);
     if (!(typeOf(value) & types)) return [{ kind: "type", path, types: typeNames(types), value }];
     const candidates = branches.filter((branch) => this.#types.of(branch) & typeOf(value));
-    if (depth >= MAX_UNION_DEPTH) return [general];
+    if (depth >= MAX_UNION_DEPTH || ++this.#unions > MAX_UNIONS) return [general];
     const attempts = candidates.map((branch) => this.#problems(branch, value, path, depth + 1));
     // A branch without problems means that too many branches fit.
     if (attempts.some((problems) => problems.length === 0)) return [general];
@@ -95,13 +108,12 @@ function score(problems: readonly Problem[]): number {
 
 /** One list of values, if every branch refuses what stands at the same place: the tag of a union, or an enum in pieces. */
 function mergeEnums(attempts: readonly Problem[][]): Problem | undefined {
-  const first = attempts[0]?.find(({ kind }) => kind === "enum");
+  const lists = attempts.map((problems) => problems.filter((problem) => problem.kind === "enum"));
+  const first = lists[0]?.[0];
   if (first === undefined) return undefined;
-  const all = attempts.map((problems) =>
-    problems.find((each) => each.kind === "enum" && samePath(each.path, first.path)),
-  );
-  if (!all.every((each) => each?.kind === "enum")) return undefined;
-  return { ...first, kind: "enum", allowed: all.flatMap(({ allowed }) => allowed) } as Problem;
+  const all = lists.map((problems) => problems.find(({ path }) => samePath(path, first.path)));
+  if (all.includes(undefined)) return undefined;
+  return { ...first, allowed: all.flatMap((problem) => problem?.allowed ?? []) };
 }
 
 function otherRule(error: ErrorObject, path: JsonPath, value: JsonValue): Problem[] {
@@ -118,6 +130,13 @@ function otherRule(error: ErrorObject, path: JsonPath, value: JsonValue): Proble
   const rule: Rule = RULE_NAMES.has(keyword) ? (keyword as Rule) : "additionalItems";
   const limit = typeof error.schema === "object" ? null : ((error.schema as JsonValue | undefined) ?? null);
   return [{ kind: "rule", path, rule, limit, value }];
+}
+
+/** The first few errors of each group, in the order of the groups; within one they keep their order. */
+function mostSerious(errors: readonly ErrorObject[]): ErrorObject[] {
+  const groups = GROUPS.map((keywords) => errors.filter(({ keyword }) => keywords.includes(keyword)));
+  const others = errors.filter(({ keyword }) => !GROUPED.has(keyword));
+  return [...groups, others].flatMap((group) => group.slice(0, MAX_OF_A_GROUP));
 }
 
 /** Drops the errors of single branches, of names and of elements that a later error sums up. */

@@ -1,5 +1,3 @@
-import type { JsonPath } from "../json/value.ts";
-
 /** One step further from a JSON pointer (RFC 6901). */
 export function step(pointer: string, key: string | number): string {
   return `${pointer}/${typeof key === "number" ? key : key.replaceAll("~", "~0").replaceAll("/", "~1")}`;
@@ -11,9 +9,4 @@ export function stepsOf(pointer: string): string[] {
     .split("/")
     .slice(1)
     .map((token) => token.replaceAll("~1", "/").replaceAll("~0", "~"));
-}
-
-/** A path as JSON pointer. */
-export function pointerOf(path: JsonPath): string {
-  return path.reduce<string>(step, "");
 }

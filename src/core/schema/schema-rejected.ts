@@ -40,6 +40,8 @@ export class SchemaRejected extends Error {
 
 /** How many faults are listed; nobody reads more at once. */
 export const MAX_FAULTS = 50;
+/** Characters of a path or message; what is longer was written to be long. */
+const MAX_TEXT = 500;
 
 /** Gathers faults, at most `MAX_FAULTS`, and each reason once for a path. */
 export class FaultList {
@@ -47,10 +49,10 @@ export class FaultList {
   readonly #known = new Set<string>();
 
   add(path: string, reason: FaultReason, message: string): void {
-    const key = `${reason} ${path}`;
+    const key = `${reason} ${path.slice(0, MAX_TEXT)}`;
     if (this.#known.has(key) || this.#faults.length === MAX_FAULTS) return;
     this.#known.add(key);
-    this.#faults.push({ path, reason, message });
+    this.#faults.push({ path: path.slice(0, MAX_TEXT), reason, message: message.slice(0, MAX_TEXT) });
   }
 
   get all(): readonly SchemaFault[] {
