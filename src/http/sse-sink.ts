@@ -13,6 +13,7 @@ const STALL_MS = 30_000;
  * 2. `signal` aborts when the client leaves before the end, also before the first byte.
  * 3. Frames are never split, so a keepalive can only land between two of them.
  * 4. A client that takes nothing for 30 s is let go.
+ * 5. The connection ends with the stream if the client asked for that, or speaks HTTP/1.0.
  */
 export class SseSink implements ClientSink {
   readonly #reply: FastifyReply;
@@ -45,6 +46,8 @@ export class SseSink implements ClientSink {
     this.#started = true;
     this.#reply.header("content-type", "text/event-stream; charset=utf-8");
     this.#reply.header("cache-control", "no-cache, no-transform");
+    // The plugin says keep-alive to everybody, also to clients that take the end of the connection for the end of the stream.
+    if (endsConnection(this.#reply)) this.#reply.header("connection", "close");
     this.#reply.sse.sendHeaders(200);
   }
 
@@ -74,6 +77,10 @@ export class SseSink implements ClientSink {
     this.#waiting = undefined;
     waiting?.();
   }
+}
+
+function endsConnection({ request: { raw } }: FastifyReply): boolean {
+  return raw.httpVersionMinor === 0 || /(?:^|,)\s*close\s*(?:,|$)/i.test(raw.headers.connection ?? "");
 }
 
 /** Why a run was given up: nobody is there to read it. */

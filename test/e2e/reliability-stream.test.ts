@@ -4,6 +4,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 import OpenAI from "openai";
+import { exchange } from "../http/raw-client.ts";
 import { ask, readEvents } from "./support/client.ts";
 import { registerTool, startGateway } from "./support/gateway.ts";
 import { OpenStream, settled } from "./support/open-stream.ts";
@@ -65,6 +66,25 @@ suite("a stream with a long silence", { concurrency: true }, () => {
     assert.equal(seen.content, "Done.");
   });
 });
+
+for (const [version, header] of [
+  ["1.1", "Connection: close\r\n"],
+  ["1.0", ""],
+] as const) {
+  test(`a stream ends the connection of a client of HTTP/${version} that waits for it`, async (t) => {
+    const upstream = await scriptedUpstream(t);
+    upstream.script("m", [streamed({ text: "Hi." })]);
+    const gateway = await startGateway(t, { upstream: upstream.baseUrl });
+    const body = JSON.stringify(ask("m"));
+    const head = `POST /v1/chat/completions HTTP/${version}\r\nHost: 127.0.0.1\r\n${header}`;
+    const rest = `Content-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body}`;
+    const answer = await exchange(Number(new URL(gateway.url).port), head + rest);
+    assert.equal(answer.status, 200);
+    assert.match(answer.text, /\r\nconnection: close\r\n/i);
+    assert.ok(answer.ms < 5_000, `took ${answer.ms} ms`);
+    if (version === "1.0") assert.ok(answer.text.endsWith("data: [DONE]\n\n"), "no chunked framing");
+  });
+}
 
 test("each piece of a stream leaves as it comes, whatever encodings the client takes", async (t) => {
   const upstream = await scriptedUpstream(t);
