@@ -48,6 +48,7 @@ describe("the size of a schema", () => {
       "expansion_too_large",
       { $ref: "#/$defs/k0", $defs: record(20, (at) => ({ allOf: at < 19 ? [next(at), next(at)] : [{}] })) },
     ],
+    ["too_deep", { properties: { a: list(40, () => 0).reduce<JsonObject>((items) => ({ items }), {}) } }],
     ["too_deep", { $ref: "#/$defs/k0", $defs: record(90, (at) => (at < 89 ? next(at) : {})) }],
     [
       "too_deep",

@@ -48,6 +48,8 @@ const RULE_ROWS: readonly (readonly [JsonObject, JsonValue, string, string])[] =
   ],
   [{ not: { type: "string" } }, "x", "has a form that the schema forbids", "禁止的形式"],
   [{ anyOf: [{ minimum: 3 }, false] }, 1, "must be at least 3", "必须大于或等于 3"],
+  [{ oneOf: [{ minimum: 1 }, { minimum: 2 }] }, 3, "must match exactly one of the 2 forms", "必须恰好符合"],
+  [nestedUnions(6), 3, "must match one of the 1 forms", "必须符合 schema 允许的 1 种形式之一"],
   [{ properties: { w: false } }, { w: 1 }, 'Parameter "v.w" is not allowed here', "在这里不允许出现"],
   [{ dependentRequired: { a: ["b"] } }, { a: 1 }, 'Parameter "v.b" is missing', "缺少参数"],
   [{ enum: [1, "a"] }, "b", 'must be one of 1, "a", but you sent the string "b"', '必须是 1、"a" 之一'],
@@ -182,3 +184,8 @@ describe("a message to the model", () => {
     );
   });
 });
+
+/** The branch that was meant is not looked for in unions inside unions without end. */
+function nestedUnions(depth: number): JsonObject {
+  return depth === 0 ? { minimum: 5 } : { anyOf: [nestedUnions(depth - 1)] };
+}
