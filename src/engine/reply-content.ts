@@ -1,7 +1,7 @@
 import { CallAccumulator, type OpenCall, type ToolCall } from "../core/protocol/accumulator.ts";
 import { nativeAdapter, type ToolFragment } from "../core/protocol/adapter.ts";
 import { KeptReply } from "../core/protocol/kept-reply.ts";
-import { finishReason, type ReadChunk, readChunk } from "../core/protocol/visible.ts";
+import { finishReason, type ReadChoice, type ReadChunk, readChunk } from "../core/protocol/visible.ts";
 import type { ChatChunk, ChatMessage, FinishReason, Usage } from "../core/protocol/wire.ts";
 import { GatewayError } from "../errors.ts";
 import type { Answer } from "./answer.ts";
@@ -39,6 +39,9 @@ export class ReplyContent {
   readonly #context: ReplyContext;
   readonly #choices = new Map<number, OpenChoice>();
   readonly #finish: string[] = [];
+  /** Choices that have a finish reason, and those that have spoken and have none. */
+  readonly #done = new Set<number>();
+  readonly #going = new Set<number>();
   readonly kept = new KeptReply();
   #usage: Usage | undefined;
 
@@ -46,9 +49,9 @@ export class ReplyContent {
     this.#context = context;
   }
 
-  /** A finish reason has come; more may still follow. */
+  /** Every choice that has spoken, the first one at least, has a finish reason; more may still follow. */
   get finished(): boolean {
-    return this.#finish.length > 0;
+    return this.#done.has(0) && this.#going.size === 0;
   }
 
   read(chunk: ChatChunk): ReadChunk {
@@ -62,7 +65,7 @@ export class ReplyContent {
     for (const choice of chunk.choices) {
       if (choice.index === 0 && this.#context.keep) this.kept.take(choice.said);
       for (const fragment of choice.fragments) this.#takeFragment(choice.index, fragment);
-      if (choice.index === 0 && choice.finish !== undefined) this.#finish.push(choice.finish);
+      this.#takeFinish(choice);
     }
     return written;
   }
@@ -71,18 +74,28 @@ export class ReplyContent {
   end(): Reply {
     if (this.#finish.includes("error"))
       throw new GatewayError("upstream_error", "The upstream ended its reply with an error.");
-    for (const [index, choice] of this.#choices) {
-      for (const call of choice.accumulator.calls) this.#sendRest(index, choice, call);
-    }
-    const calls = this.#choices.get(0)?.accumulator.finish() ?? [];
     const reason = finishReason(this.#finish);
     const cut = reason === "length" || reason === "content_filter";
+    for (const [index, choice] of this.#choices) {
+      for (const call of choice.accumulator.calls) this.#sendRest(index, choice, call, cut);
+    }
+    const calls = this.#choices.get(0)?.accumulator.finish() ?? [];
     return {
       finish: cut ? reason : calls.length > 0 ? "tool_calls" : "stop",
       calls,
       toMessage: (list) => this.kept.toMessage(list),
       usage: this.#usage,
     };
+  }
+
+  #takeFinish({ index, finish }: ReadChoice): void {
+    if (finish === undefined) {
+      if (!this.#done.has(index)) this.#going.add(index);
+      return;
+    }
+    this.#going.delete(index);
+    this.#done.add(index);
+    if (index === 0) this.#finish.push(finish);
   }
 
   #takeFragment(index: number, fragment: ToolFragment): void {
@@ -102,10 +115,15 @@ export class ReplyContent {
     }
   }
 
-  /** A call without arguments has not gone out, for its name could still have grown, unless another one followed. */
-  #sendRest(index: number, choice: OpenChoice, call: OpenCall): void {
-    if (choice.sent.get(call) || !this.#goesOut(call.name)) return;
-    this.#send(index, choice, call, call.fragments.join("") || (call.kind === "custom" ? "" : "{}"));
+  /**
+   * A call without arguments has not gone out, for its name could still have grown, unless another one followed. Nor has one
+   * without a name, for it could still have come.
+   */
+  #sendRest(index: number, choice: OpenChoice, call: OpenCall, cut: boolean): void {
+    const text = call.fragments.join("");
+    if (choice.sent.get(call) || this.#context.owner(call.name) !== "client") return;
+    if (call.name === "" && text === "") return;
+    this.#send(index, choice, call, text || (cut || call.kind === "custom" ? "" : "{}"));
   }
 
   #send(index: number, choice: OpenChoice, call: OpenCall, text: string): void {

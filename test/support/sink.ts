@@ -20,6 +20,8 @@ export interface ClientCall {
 
 /** A client's end of a stream that keeps what was written. */
 export interface FakeSink extends ClientSink {
+  /** Aborts when the client leaves. */
+  readonly signal: AbortSignal;
   /** One element a write. */
   readonly writes: string[];
   /** Everything that was written. */

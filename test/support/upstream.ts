@@ -13,7 +13,7 @@ export interface ScriptedReply extends Partial<ReplyHead> {
   /** One element a read. */
   body?: readonly (string | Buffer)[] | string;
   /** How it goes on after the body: the end, an error, or nothing at all. */
-  then?: "end" | "hang" | GatewayError;
+  end?: "close" | "hang" | GatewayError;
 }
 
 /** A scripted upstream, and what it was asked. */
@@ -68,7 +68,10 @@ class Play implements UpstreamCall {
     this.#handler = handler;
     this.#onAbort = onAbort;
     const { body = [] } = reply;
-    this.#reads = (typeof body === "string" ? [body] : body).map((read) => Buffer.from(read));
+    this.#reads = [body]
+      .flat()
+      .map((read) => Buffer.from(read))
+      .filter((read) => read.length > 0);
   }
 
   begin(): void {
@@ -100,10 +103,10 @@ class Play implements UpstreamCall {
       if (!read) break;
       this.#handler.onData(read);
     }
-    const { then = "end" } = this.#reply;
-    if (this.#paused || this.#over || then === "hang") return;
+    const { end = "close" } = this.#reply;
+    if (this.#paused || this.#over || end === "hang") return;
     this.#over = true;
-    if (then === "end") this.#handler.onEnd();
-    else this.#handler.onError(then);
+    if (end === "close") this.#handler.onEnd();
+    else this.#handler.onError(end);
   }
 }

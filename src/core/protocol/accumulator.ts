@@ -81,9 +81,13 @@ export class CallAccumulator {
     return call;
   }
 
-  /** The calls in the order in which they began. The reply must have ended: a text that parses could still grow. */
+  /**
+   * The calls in the order in which they began, without those that say nothing at all. The reply must have ended: a text that
+   * parses could still grow.
+   */
   finish(): ToolCall[] {
-    return this.#calls.map((call) => {
+    const calls = this.#calls.filter(({ name, length }) => name !== "" || length > 0);
+    return calls.map((call) => {
       const joined = call.fragments.join("");
       const { text, reading } = call.kind === "custom" ? plain(joined) : readArguments(call, joined);
       return {

@@ -63,21 +63,21 @@ function readChoice(wire: Choice, place: number, adapterOf: (index: number) => P
   return {
     index,
     said: read.visible,
-    visible: visibleChoice(wire, read.visible),
+    visible: visibleChoice(wire, index, read.visible),
     fragments: read.fragments,
     finish: finishText(wire.finish_reason),
     wire,
   };
 }
 
-function visibleChoice(wire: Choice, delta: Delta): Choice | undefined {
+function visibleChoice(wire: Choice, index: number, delta: Delta): Choice | undefined {
   const { role: _, ...rest } = plainContent(delta);
   const says =
     Object.values(rest).some(hasContent) ||
     Object.entries(wire).some(([member, value]) => !SILENT.has(member) && hasContent(value));
   if (!says) return undefined;
   const { message: __, ...others } = wire;
-  return { ...others, delta: rest, finish_reason: null };
+  return { ...others, index, delta: rest, finish_reason: null };
 }
 
 /** Some providers stream `content` as a list of parts, which SDKs do not expect: text stays, thinking becomes `reasoning_content`. */
@@ -120,12 +120,15 @@ export function finishReason(seen: readonly string[]): FinishReason {
   return seen.includes("tool_calls") || seen.includes("function_call") ? "tool_calls" : "stop";
 }
 
-/** A short text of an `error` member of any type. */
+/** A short text of an `error` member of any type, which may nest as deep as it likes. */
 export function errorText(error: unknown): string {
-  if (typeof error === "string") return error.slice(0, 500);
-  if (!isObject(error)) return String(error);
-  const inner = error["message"] ?? error["error"] ?? error["detail"];
-  return inner === undefined ? JSON.stringify(error).slice(0, 500) : errorText(inner);
+  let told = error;
+  while (isObject(told)) {
+    const inner: unknown = told["message"] ?? told["error"] ?? told["detail"] ?? undefined;
+    if (inner === undefined) break;
+    told = inner;
+  }
+  return (typeof told === "object" ? JSON.stringify(told) : String(told)).slice(0, 500);
 }
 
 /** The chunk for the client: the upstream's own members, under the run's constant envelope. */

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
+import type { OpenCall } from "../../../src/core/protocol/accumulator.ts";
 import type { ToolFragment } from "../../../src/core/protocol/adapter.ts";
 import type { CallPiece } from "../../support/chunks.ts";
 import { brief, gather, newAccumulator } from "./gather.ts";
@@ -113,14 +114,19 @@ test("whatever comes, ids are unique and never empty, and no text is lost or inv
     fc.property(fc.array(anyFragment, { maxLength: 30 }), (fragments) => {
       const accumulator = newAccumulator();
       for (const fragment of fragments) accumulator.push(fragment);
-      const held = accumulator.calls.map((call) => call.fragments.join(""));
+      const textOf = (call?: OpenCall) => call?.fragments.join("") ?? "";
       const letters = (texts: readonly string[]) => [...texts.join("")].sort().join("");
-      assert.equal(letters(held), letters(fragments.map(({ text }) => text)));
+      assert.equal(letters(accumulator.calls.map(textOf)), letters(fragments.map(({ text }) => text)));
+      const saying = accumulator.calls.filter(({ name, length }) => name !== "" || length > 0);
       const calls = accumulator.finish();
+      assert.deepEqual(
+        calls.map(({ id }) => id),
+        saying.map(({ id }) => id),
+      );
       assert.equal(new Set(calls.map(({ id }) => id)).size, calls.length);
       assert.ok(calls.every(({ id }) => id !== ""));
       for (const [place, { raw, reading }] of calls.entries()) {
-        assert.ok(reading === "plain" ? raw === held[place] : held[place]?.includes(raw));
+        assert.ok(reading === "plain" ? raw === textOf(saying[place]) : textOf(saying[place]).includes(raw));
       }
     }),
     { numRuns: 2_000 },
