@@ -8,7 +8,7 @@ import type { CompiledSchema } from "../../../src/core/schema/compiled-schema.ts
 import { explain } from "../../../src/core/schema/message.ts";
 import { argumentsOf, schemas } from "./schema-arbitrary.ts";
 
-const RUNS = { numRuns: 400 };
+const RUNS = { numRuns: 150 };
 
 describe("any schema and any arguments", () => {
   it("get a verdict: the arguments as they are, coerced ones that are valid, or problems with a message", () => {
