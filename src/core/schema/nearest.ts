@@ -3,7 +3,7 @@ const MAX_NEAREST = 3;
 /** Longer names are compared by their beginnings. */
 const MAX_LENGTH = 64;
 /** Candidates that are compared at all; a tool or an enum with more is not searched further. */
-const MAX_CANDIDATES = 2_000;
+const MAX_CANDIDATES = 1_000;
 
 /**
  * The candidates that a wrong name was probably meant to be, nearest first, at most three: those that a third of its letters

@@ -6,7 +6,7 @@ import type { Problem } from "../../../src/core/schema/problem.ts";
 import { type FaultReason, SchemaRejected } from "../../../src/core/schema/schema-rejected.ts";
 
 /** What a check may take on a slow machine under load; unbounded work takes minutes. */
-const MAX_MS = 5_000;
+const MAX_MS = 10_000;
 
 function record<T>(count: number, value: (at: number) => T): Record<string, T> {
   return Object.fromEntries(Array.from({ length: count }, (_, at) => [`k${at}`, value(at)]));
