@@ -71,8 +71,8 @@ suite("a client that leaves", { concurrency: true }, () => {
     const flood = Array.from({ length: 5_000 }, () => text("x".repeat(4_000)));
     const { upstream, gateway } = await startWorld(t, [{ ...sse(...flood), end: "hang" }]);
     const client = new OpenStream(gateway, ask("m"));
+    client.pausesAtOnce = true;
     await client.has("xxx");
-    client.pause();
     await sleep(1_000);
     assert.equal(await openRuns(gateway), 1, "a slow client is no reason to end the run");
     await leftSoon(upstream.of("m")[0], client.hangUp());

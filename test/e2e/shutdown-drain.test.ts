@@ -84,8 +84,8 @@ suite("draining", { concurrency: true }, () => {
     ]);
     const gateway = await startGateway(t, { upstream: upstream.baseUrl });
     const client = new OpenStream(gateway, ask("m"));
+    client.pausesAtOnce = true;
     await client.has("xxx");
-    client.pause();
     assert.equal(await drain(gateway.app, { openMs: 200, graceMs: 200 }), true);
     client.resume();
     await client.end();

@@ -17,6 +17,8 @@ export class OpenStream {
   endedAt: number | undefined;
   /** The answer ended before it was complete. */
   broken = false;
+  /** Set right after the request: reading stops by itself after the first piece, until `resume`. */
+  pausesAtOnce = false;
   readonly #request: ClientRequest;
   #response: IncomingMessage | undefined;
 
@@ -47,11 +49,7 @@ export class OpenStream {
     return this.text;
   }
 
-  /** Stops reading, so that the buffers of the connection fill up. */
-  pause(): void {
-    this.#response?.pause();
-  }
-
+  /** Reads on after a pause, in which the buffers of the connection filled up. */
   resume(): void {
     this.#response?.resume();
   }
@@ -67,7 +65,10 @@ export class OpenStream {
     this.status = response.statusCode ?? 0;
     this.headers = response.headers;
     response.setEncoding("utf8");
-    response.on("data", (text: string) => this.pieces.push({ at: performance.now(), text }));
+    response.on("data", (text: string) => {
+      this.pieces.push({ at: performance.now(), text });
+      if (this.pausesAtOnce && this.pieces.length === 1) response.pause();
+    });
     response.on("close", () => this.#end(!response.complete));
     response.on("error", () => this.#end(true));
   }
