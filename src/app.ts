@@ -1,6 +1,5 @@
 import { randomUUID } from "node:crypto";
 import { readFileSync } from "node:fs";
-import { fastifySSE } from "@fastify/sse";
 import type { FastifyInstance } from "fastify";
 import type { Logger } from "pino";
 import { parse } from "yaml";
@@ -84,7 +83,6 @@ export async function buildApp({ config, env, startTracing }: AppOptions): Promi
   });
   countRequests(server, metrics);
   let retired = false;
-  await server.register(fastifySSE);
   await server.register(chatRoute, { engine, compat: config.compat });
   await server.register(toolRoutes, { registry });
   await server.register(invokeRoute, { registry, transport, locale: config.locale });
@@ -97,6 +95,7 @@ export async function buildApp({ config, env, startTracing }: AppOptions): Promi
   });
   server.addHook("onClose", async () => {
     await engine.idle();
+    engine.close();
     await files.close();
     await Promise.all([upstream.close(), transport.close(), passThrough.close()]);
     await stores.close();

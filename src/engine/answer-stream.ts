@@ -1,3 +1,5 @@
+import { stringifyJson } from "../core/json/stringify.ts";
+import type { JsonObject } from "../core/json/value.ts";
 import { clientChunk, type Envelope, frame, type ReadChunk } from "../core/protocol/visible.ts";
 import type { ChatChunk, Choice, FinishReason } from "../core/protocol/wire.ts";
 import type { GatewayError } from "../errors.ts";
@@ -40,8 +42,8 @@ export class StreamAnswer implements Answer {
   readonly #callIndex = new Map<string, number>();
   readonly #finish = new Map<number, FinishWire>();
   shown = false;
-  /** Something was written since the keepalive last looked. */
-  busy = false;
+  /** Looks of the keepalive since something was written. */
+  #silent = 0;
   /** The client's buffer is full. */
   blocked = false;
 
@@ -68,7 +70,10 @@ export class StreamAnswer implements Answer {
     const choices: Choice[] = [];
     for (const choice of chunk.choices) {
       if (choice.finish !== undefined)
-        this.#finish.set(choice.index, { chunk: chunk.wire, choice: choice.wire });
+        this.#finish.set(choice.index, {
+          chunk: chunk.wire,
+          choice: choice.visible ? plainMembers(choice.wire) : choice.wire,
+        });
       if (choice.visible) choices.push(choice.visible);
       else if (!this.#roles.has(choice.index)) choices.push(roleOnly(choice.index));
     }
@@ -119,13 +124,10 @@ export class StreamAnswer implements Answer {
 
   /** Hands over what has gathered. After it, `blocked` says whether to wait for the client. */
   flush(): void {
-    const pending = this.#pending;
-    if (pending.length === 0) return;
+    if (this.#pending.length === 0) return;
+    this.#silent = 0;
+    for (const piece of this.#pending) this.blocked = !this.#sink.write(piece);
     this.#pending = [];
-    const [first] = pending;
-    const bytes = pending.length === 1 && first !== undefined ? first : Buffer.concat(pending.map(toBuffer));
-    this.busy = true;
-    this.blocked = !this.#sink.write(bytes);
   }
 
   /** Calls back once when the client has caught up or is gone. */
@@ -136,14 +138,12 @@ export class StreamAnswer implements Answer {
     });
   }
 
-  /** One keepalive, if the stream has been silent since the last one. */
+  /** To be called twice in every keepalive interval: writes one where the stream has been silent for that long. */
   keepalive(as: "comment" | "chunk"): void {
-    if (!this.busy && !this.blocked) {
-      if (as === "chunk") this.#chunk(0, {});
-      else this.#write(": keep-alive\n\n");
-      this.flush();
-    }
-    this.busy = false;
+    if (this.blocked || ++this.#silent < 2) return;
+    if (as === "chunk") this.#chunk(0, {});
+    else this.#write(": keep-alive\n\n");
+    this.flush();
   }
 
   /** The finish chunk of every choice, the usage where it was asked for, `[DONE]`. */
@@ -174,7 +174,7 @@ export class StreamAnswer implements Answer {
   #chunk(index: number, delta: Record<string, unknown>, members: Record<string, unknown> = {}): void {
     const choices = [{ index, delta, finish_reason: null }];
     const chunk = this.#opened(clientChunk(this.envelope(), {}, choices), choices);
-    this.#write(frame({ ...chunk, ...members }));
+    this.#write(`data: ${stringifyJson({ ...chunk, ...members } as JsonObject)}\n\n`);
   }
 
   /** Gives a choice's first chunk its role, and the first of all the `toolweir` member. */
@@ -195,13 +195,19 @@ export class StreamAnswer implements Answer {
   }
 
   #write(piece: Buffer | string): void {
-    this.#pending.push(piece);
+    const last = this.#pending.length - 1;
+    const before = this.#pending[last];
+    if (typeof before === "string" && typeof piece === "string") this.#pending[last] = before + piece;
+    else this.#pending.push(piece);
   }
 }
 
-const roleOnly = (index: number): Choice => ({ index, delta: { content: "" }, finish_reason: null });
+/** What is left for the finish chunk when the text beside the finish reason has gone out: SDKs would add up lists twice. */
+function plainMembers(wire: Choice): Choice {
+  return Object.fromEntries(Object.entries(wire).filter(([, value]) => typeof value !== "object"));
+}
 
-const toBuffer = (piece: Buffer | string) => (typeof piece === "string" ? Buffer.from(piece) : piece);
+const roleOnly = (index: number): Choice => ({ index, delta: { content: "" }, finish_reason: null });
 
 /** Choices beyond the first only exist where the run is passed through: their reason is the upstream's. */
 function reasonOf(wire: FinishWire | undefined): FinishReason {

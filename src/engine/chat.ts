@@ -5,7 +5,7 @@ import { StreamAnswer } from "./answer-stream.ts";
 import { WholeAnswer } from "./answer-whole.ts";
 import { restoreTurns } from "./kept-turns.ts";
 import { type Caller, makeOffer } from "./offer.ts";
-import type { ClientSink } from "./ports.ts";
+import { ClientGone, type ClientSink } from "./ports.ts";
 import { runRounds } from "./run.ts";
 import type { RunBook } from "./run-record.ts";
 import { type EngineDeps, Run } from "./run-state.ts";
@@ -28,8 +28,8 @@ export interface ChatCall {
   strict: boolean;
   /** When the request arrived, on the clock of `performance.now()`. */
   receivedAt: number;
-  /** Aborts when the client leaves. */
-  signal: AbortSignal;
+  /** Aborted with `ClientGone` by the HTTP layer when the client leaves, with an error by the engine when it gives up. */
+  stop: AbortController;
   /** Where the answer is streamed to; absent for an unstreamed request. */
   sink: ClientSink | undefined;
 }
@@ -43,15 +43,35 @@ export interface ChatDeps extends EngineDeps {
 
 /** A run that is not at an end this long after its time is over is cut off. */
 const GRACE_MS = 60_000;
+/** How often the time of runs is looked at where there are no keepalives. */
+const TICK_MS = 1_000;
+
+interface OpenRun {
+  stop: AbortController;
+  /** Where keepalives go. */
+  answer: StreamAnswer | undefined;
+  /** On the clock of `performance.now()`. */
+  endsBy: number;
+}
 
 /** The chat engine: admits, runs and records. */
 export class ChatEngine {
   readonly #deps: ChatDeps;
-  readonly #open = new Set<AbortController>();
+  readonly #open = new Set<OpenRun>();
+  readonly #longestRunMs: number;
+  readonly #ticker: NodeJS.Timeout;
   readonly #onIdle: (() => void)[] = [];
 
   constructor(deps: ChatDeps) {
     this.#deps = deps;
+    this.#longestRunMs = deps.limits.run_ms + GRACE_MS;
+    const { every_ms, as } = deps.keepalive;
+    this.#ticker = setInterval(() => this.#tick(), as === "off" ? TICK_MS : every_ms / 2).unref();
+  }
+
+  /** Ends what goes on by itself; runs are ended by `cutOff`. */
+  close(): void {
+    clearInterval(this.#ticker);
   }
 
   get openRuns(): number {
@@ -67,7 +87,7 @@ export class ChatEngine {
   /** Ends every open run with `shutting_down`. */
   cutOff(): void {
     const error = new GatewayError("shutting_down", "The gateway is shutting down.");
-    for (const run of this.#open) run.abort(error);
+    for (const { stop } of this.#open) stop.abort(error);
   }
 
   /**
@@ -76,18 +96,16 @@ export class ChatEngine {
    */
   async answer(call: ChatCall): Promise<ChatChunk | undefined> {
     this.#admit();
-    const stop = new AbortController();
-    this.#open.add(stop);
-    const onGone = () => stop.abort(call.signal.reason);
-    call.signal.addEventListener("abort", onGone);
-    const timer = setTimeout(() => stop.abort(overdue()), this.#deps.limits.run_ms + GRACE_MS);
+    const open: OpenRun = {
+      stop: call.stop,
+      answer: undefined,
+      endsBy: performance.now() + this.#longestRunMs,
+    };
+    this.#open.add(open);
     try {
-      if (call.signal.aborted) onGone();
-      return await this.#run(call, stop.signal);
+      return await this.#run(call, open);
     } finally {
-      clearTimeout(timer);
-      call.signal.removeEventListener("abort", onGone);
-      this.#open.delete(stop);
+      this.#open.delete(open);
       if (this.#open.size === 0) for (const wake of this.#onIdle.splice(0)) wake();
     }
   }
@@ -103,7 +121,17 @@ export class ChatEngine {
     );
   }
 
-  async #run(call: ChatCall, signal: AbortSignal): Promise<ChatChunk | undefined> {
+  /** One timer for all runs: keepalives, and the end of runs that take too long. */
+  #tick(): void {
+    const { as } = this.#deps.keepalive;
+    const now = performance.now();
+    for (const { stop, answer, endsBy } of this.#open) {
+      if (now > endsBy) stop.abort(overdue());
+      else if (as !== "off") answer?.keepalive(as);
+    }
+  }
+
+  async #run(call: ChatCall, open: OpenRun): Promise<ChatChunk | undefined> {
     const { request, caller } = call;
     const offer = makeOffer(request, this.#deps.registry.snapshot(), caller, call.toolsHeader);
     const scope = this.#deps.telemetry.startRun({
@@ -125,10 +153,10 @@ export class ChatEngine {
       offer,
       answer,
       scope,
-      signal,
+      signal: call.stop.signal,
     });
     this.#deps.book.add(caller.name, run.record);
-    const stopKeepalive = answer instanceof StreamAnswer && call.sink ? this.#keepAlive(answer) : undefined;
+    if (answer instanceof StreamAnswer) open.answer = answer;
     try {
       const ending = await this.#rounds(run);
       finishRecord(run, ending.summary.stop_reason, undefined, this.#deps.now());
@@ -138,8 +166,6 @@ export class ChatEngine {
       return undefined;
     } catch (error) {
       return this.#failed(run, error, call);
-    } finally {
-      clearInterval(stopKeepalive);
     }
   }
 
@@ -166,15 +192,10 @@ export class ChatEngine {
     });
   }
 
-  #keepAlive(answer: StreamAnswer): NodeJS.Timeout | undefined {
-    const { every_ms, as } = this.#deps.keepalive;
-    return as === "off" ? undefined : setInterval(() => answer.keepalive(as), every_ms);
-  }
-
   /** After the first byte the error goes into the stream; a client that has left gets none. */
-  #failed(run: Run, thrown: unknown, { sink, signal }: ChatCall): undefined {
+  #failed(run: Run, thrown: unknown, { sink, stop }: ChatCall): undefined {
     const error = asGatewayError(thrown);
-    const gone = signal.aborted;
+    const gone = stop.signal.reason instanceof ClientGone;
     finishRecord(run, gone ? "cancelled" : "error", gone ? undefined : error, this.#deps.now());
     run.scope.end({ stopReason: gone ? "cancelled" : "error", rounds: run.round, ...(!gone && { error }) });
     if (gone) return undefined;

@@ -242,10 +242,17 @@ export interface Telemetry {
 
 // ── Client ───────────────────────────────────────────────────────────────────
 
+/** Why a run was given up: nobody is there to read it. */
+export class ClientGone extends Error {
+  override readonly name = "ClientGone";
+
+  constructor() {
+    super("the client has left");
+  }
+}
+
 /** The client's end of a stream: whole SSE frames go in. */
 export interface ClientSink {
-  /** Aborts when the client leaves before the end. */
-  readonly signal: AbortSignal;
   /** Status and headers are sent: an error can no longer be an HTTP status. */
   readonly started: boolean;
   /** Sends status and headers now, if they are not sent yet. */

@@ -89,9 +89,9 @@ class ReplyReader implements ReplyHandler {
   onData(bytes: Buffer): void {
     if (this.#settled) return;
     try {
-      if (this.#mode === "unknown") this.#mode = looksLikeEvents(bytes) ? "events" : "whole";
+      if (this.#mode === "unknown") this.#mode = modeOf(bytes);
       if (this.#mode === "events") this.#readEvents(bytes);
-      else this.#collect(bytes);
+      else if (this.#mode !== "unknown") this.#collect(bytes);
     } catch (error) {
       this.#fail(error);
     }
@@ -127,22 +127,19 @@ class ReplyReader implements ReplyHandler {
   #forwardRun(bytes: Buffer, from: number): number {
     const template = this.#template;
     if (!template || !this.#decoder.idle) return from;
+    const patched: Buffer[] = [];
     let at = from;
     for (let end = template.match(bytes, at); end >= 0; end = template.match(bytes, at)) {
       this.#keepText(template, bytes);
-      if (!template.verbatim) this.#forwardPatched(template, bytes);
+      if (!template.verbatim) {
+        patched.push(template.head, bytes.subarray(template.textFrom, template.textTo), template.tail);
+      }
       at = end;
     }
-    if (template.verbatim && at > from) {
+    if (patched.length > 0) this.#stream?.takeBytes(Buffer.concat(patched));
+    else if (at > from)
       this.#stream?.takeBytes(at - from === bytes.length ? bytes : bytes.subarray(from, at));
-    }
     return at;
-  }
-
-  #forwardPatched(template: TextTemplate, bytes: Buffer): void {
-    this.#stream?.takeBytes(template.head);
-    this.#stream?.takeBytes(bytes.subarray(template.textFrom, template.textTo));
-    this.#stream?.takeBytes(template.tail);
   }
 
   #keepText(template: TextTemplate, bytes: Buffer): void {
@@ -242,7 +239,9 @@ class ReplyReader implements ReplyHandler {
   #fail(error: unknown): void {
     this.#stream?.flush();
     this.#finish(
-      error instanceof RangeError ? invalid(`The upstream sent ${error.message}.`) : (error as Error),
+      error instanceof RangeError
+        ? invalid(`The upstream sent too much: ${error.message}.`)
+        : (error as Error),
     );
   }
 
@@ -276,9 +275,11 @@ function parseObject(data: string): ChatChunk | undefined {
   }
 }
 
-/** A body without a media type: JSON and HTML begin unlike any event stream. */
-function looksLikeEvents(bytes: Buffer): boolean {
-  return !/^\s*[<{[]/.test(bytes.toString("latin1", 0, 64));
+/** What a body without a media type is: JSON and HTML begin unlike any event stream, and white space says nothing yet. */
+function modeOf(bytes: Buffer): Mode {
+  const [first] = bytes.toString("latin1").trimStart();
+  if (first === undefined) return "unknown";
+  return "<{[".includes(first) ? "whole" : "events";
 }
 
 const invalid = (message: string) => new GatewayError("upstream_invalid_response", message);

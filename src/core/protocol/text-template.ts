@@ -1,8 +1,11 @@
+const LF = 0x0a;
+const CR = 0x0d;
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
 const LOWER_U = 0x75;
 /** `"`, `\`, `/`, `b`, `f`, `n`, `r`, `t` and `u`: what may follow a backslash (RFC 8259, section 7). */
 const ESCAPES = new Set([0x22, 0x5c, 0x2f, 0x62, 0x66, 0x6e, 0x72, 0x74, 0x75]);
+const NOTHING = Buffer.alloc(0);
 /** Random padding that an upstream may add beside the text; it differs in every event and means nothing. */
 const PADDING = "obfuscation";
 
@@ -27,6 +30,7 @@ export class TextTemplate {
   readonly #textHole: number;
   /** A matching event may be forwarded byte for byte. */
   readonly verbatim: boolean;
+  /** Empty, as `tail` is, where `verbatim` holds. */
   readonly head: Buffer;
   readonly tail: Buffer;
   /** Delta member that holds the text, for example `content`. */
@@ -36,16 +40,15 @@ export class TextTemplate {
   textTo = 0;
 
   private constructor(
-    parts: Buffer[],
+    parts: readonly Buffer[],
     textHole: number,
-    frame: [Buffer, Buffer],
-    verbatim: boolean,
+    frame: [Buffer, Buffer] | undefined,
     member: string,
   ) {
     this.#parts = parts;
     this.#textHole = textHole;
-    [this.head, this.tail] = frame;
-    this.verbatim = verbatim;
+    this.verbatim = frame === undefined;
+    [this.head, this.tail] = frame ?? [NOTHING, NOTHING];
     this.member = member;
   }
 
@@ -59,24 +62,19 @@ export class TextTemplate {
   static learn(raw: Buffer, frame: string, member: string): TextTemplate | undefined {
     const start = dataStart(raw);
     const text = start < 0 ? undefined : findHole(raw, start, member);
+    if (!text) return undefined;
+    const padding = findHole(raw, start, PADDING);
+    const parts = padding ? around(raw, text, padding) : [raw.subarray(0, text.from), raw.subarray(text.to)];
+    if (parts.some((part) => part.includes(BACKSLASH))) return undefined;
+    const textHole = padding && padding.from < text.from ? 1 : 0;
+    if (raw.toString() === frame) return new TextTemplate(parts, textHole, undefined, member);
     const written = Buffer.from(frame);
     const out = findHole(written, 0, member);
-    if (!text || !out) return undefined;
-    const padding = findHole(raw, start, PADDING);
-    const holes = padding ? [text, padding].sort((a, b) => a.from - b.from) : [text];
-    const parts: Buffer[] = [];
-    let at = 0;
-    for (const hole of holes) {
-      parts.push(Buffer.from(raw.subarray(at, hole.from)));
-      at = hole.to;
-    }
-    parts.push(Buffer.from(raw.subarray(at)));
-    if (parts.some((part) => part.includes(BACKSLASH))) return undefined;
+    if (!out) return undefined;
     return new TextTemplate(
       parts,
-      holes.indexOf(text),
+      textHole,
       [written.subarray(0, out.from), written.subarray(out.to)],
-      raw.equals(written),
       member,
     );
   }
@@ -104,10 +102,17 @@ export class TextTemplate {
   }
 }
 
+/** What stands before, between and after two holes. */
+function around(raw: Buffer, one: Hole, other: Hole): Buffer[] {
+  const [first, second] = one.from < other.from ? [one, other] : [other, one];
+  return [raw.subarray(0, first.from), raw.subarray(first.to, second.from), raw.subarray(second.to)];
+}
+
 /** Offset of the JSON text in an event of exactly one `data` line, else -1. */
 function dataStart(raw: Buffer): number {
-  if (raw.toString("latin1", 0, 5) !== "data:") return -1;
-  const lineEnd = raw.subarray(5).findIndex((byte) => byte === 10 || byte === 13) + 5;
+  if (raw.indexOf("data:") !== 0) return -1;
+  const carriageReturn = raw.indexOf(CR);
+  const lineEnd = carriageReturn < 0 ? raw.indexOf(LF) : carriageReturn;
   const blank = raw.toString("latin1", lineEnd);
   if (blank !== "\n\n" && blank !== "\r\n\r\n" && blank !== "\r\r") return -1;
   return raw[5] === 32 ? 6 : 5;

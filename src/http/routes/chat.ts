@@ -5,7 +5,7 @@ import type { ChatEngine } from "../../engine/chat.ts";
 import { GatewayError } from "../../errors.ts";
 import { checkChatRequest } from "../chat-request.ts";
 import { requireObject } from "../json-body.ts";
-import { SseSink, signalOf } from "../sse-sink.ts";
+import { SseSink, watchClient } from "../sse-sink.ts";
 
 export interface ChatRouteDeps {
   engine: ChatEngine;
@@ -17,45 +17,42 @@ const SESSION_ID = /^[A-Za-z0-9_.-]{1,64}$/;
 const IDEMPOTENCY_KEY = /^[A-Za-z0-9_.:-]{1,255}$/;
 
 /** `POST /v1/chat/completions`, streamed and not. */
-export async function chatRoute(app: FastifyInstance, { engine, compat }: ChatRouteDeps): Promise<void> {
-  app.post(
-    "/v1/chat/completions",
-    { sse: { kind: "manual", heartbeat: false }, config: { access: "client" } },
-    async (request, reply) => {
-      const receivedAt = performance.now();
-      const body = checkChatRequest(requireObject(request.body));
-      checkIdempotencyKey(request);
-      const sessionId = sessionOf(request, body);
-      const runId = `run_${randomUUID().replaceAll("-", "")}`;
-      reply.header("x-toolweir-run-id", runId).header("x-toolweir-session", sessionId);
-      const sink = body.stream === true ? new SseSink(reply) : undefined;
-      const answer = await engine.answer({
-        runId,
-        sessionId,
-        caller: request.caller,
-        request: body,
-        raw: request.rawBody as Buffer,
-        authorization: request.caller.credential,
-        traceparent: header(request, "traceparent"),
-        toolsHeader: header(request, "x-toolweir-tools"),
-        events: header(request, "x-toolweir-events") === "1",
-        strict: compat === "strict" || header(request, "x-toolweir-compat") === "strict",
-        receivedAt,
-        signal: sink?.signal ?? signalOf(reply),
-        sink,
-      });
-      return finish(reply, sink, answer);
-    },
-  );
+export function chatRoute(app: FastifyInstance, { engine, compat }: ChatRouteDeps, done: () => void): void {
+  app.post("/v1/chat/completions", { config: { access: "client" } }, async (request, reply) => {
+    const receivedAt = performance.now();
+    const body = checkChatRequest(requireObject(request.body));
+    checkIdempotencyKey(request);
+    const sessionId = sessionOf(request, body);
+    const runId = `run_${randomUUID().replaceAll("-", "")}`;
+    reply.header("x-toolweir-run-id", runId).header("x-toolweir-session", sessionId);
+    const stop = new AbortController();
+    watchClient(reply, stop);
+    const sink = body.stream === true ? new SseSink(reply) : undefined;
+    const answer = await engine.answer({
+      runId,
+      sessionId,
+      caller: request.caller,
+      request: body,
+      raw: request.rawBody as Buffer,
+      authorization: request.caller.credential,
+      traceparent: header(request, "traceparent"),
+      toolsHeader: header(request, "x-toolweir-tools"),
+      events: header(request, "x-toolweir-events") === "1",
+      strict: compat === "strict" || header(request, "x-toolweir-compat") === "strict",
+      receivedAt,
+      stop,
+      sink,
+    });
+    return finish(reply, sink, answer);
+  });
+  done();
 }
 
-/** The plugin ends a stream when the handler returns; an answer to a client that has left goes nowhere. */
+/** A stream is not the framework's to answer, and neither is a client that has left. */
 function finish(reply: FastifyReply, sink: SseSink | undefined, answer: object | undefined): unknown {
-  if (sink) {
-    reply.hijack();
-    return undefined;
-  }
-  return answer ?? reply.hijack();
+  if (!sink && answer) return answer;
+  sink?.end();
+  return reply.hijack();
 }
 
 function header(request: FastifyRequest, name: string): string | undefined {

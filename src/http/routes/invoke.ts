@@ -4,16 +4,17 @@ import { type InvokeDeps, invokeTool } from "../../engine/invoke.ts";
 import type { ToolRegistry } from "../../engine/registry.ts";
 import { GatewayError } from "../../errors.ts";
 import { requireObject } from "../json-body.ts";
-import { signalOf } from "../sse-sink.ts";
+import { watchClient } from "../sse-sink.ts";
 
 /**
  * `POST /tools/{name}/invoke` with `{arguments, dry_run}`: sends a call through the gates and, unless `dry_run`, to the tool, as if
  * a model had made it. Answers the result envelope and what each gate said.
  */
-export async function invokeRoute(
+export function invokeRoute(
   app: FastifyInstance,
   deps: Omit<InvokeDeps, "newId"> & { registry: ToolRegistry },
-): Promise<void> {
+  done: () => void,
+): void {
   app.post<{ Params: { name: string } }>(
     "/tools/:name/invoke",
     { config: { access: "admin" } },
@@ -26,7 +27,10 @@ export async function invokeRoute(
         throw new GatewayError("invalid_type", `"dry_run" must be a boolean.`, { param: "dry_run" });
       const raw = typeof args === "string" ? args : JSON.stringify(args);
       const newId = (prefix: string) => prefix + randomUUID().replaceAll("-", "");
-      return invokeTool({ ...deps, newId }, tool, raw, dry_run, signalOf(reply));
+      const stop = new AbortController();
+      watchClient(reply, stop);
+      return invokeTool({ ...deps, newId }, tool, raw, dry_run, stop.signal);
     },
   );
+  done();
 }
