@@ -121,7 +121,7 @@ test("whatever is said and however it is spelled and cut, the client gets the ch
         await check(chunks, singly(bytes));
       },
     ),
-    { numRuns: 600 },
+    { numRuns: 250 },
   );
 });
 
@@ -135,7 +135,7 @@ test("shapes that change in the middle of a stream are told apart", async () => 
         await check(chunks, [bytesOf(chunks, spelling)]);
       },
     ),
-    { numRuns: 400 },
+    { numRuns: 200 },
   );
 });
 

@@ -72,9 +72,11 @@ function readChoice(wire: Choice, place: number, adapterOf: (index: number) => P
 
 function visibleChoice(wire: Choice, index: number, delta: Delta): Choice | undefined {
   const { role: _, ...rest } = plainContent(delta);
+  // Beside a finish reason, members of the choice ride on the finish chunk.
   const says =
     Object.values(rest).some(hasContent) ||
-    Object.entries(wire).some(([member, value]) => !SILENT.has(member) && hasContent(value));
+    (finishText(wire.finish_reason) === undefined &&
+      Object.entries(wire).some(([member, value]) => !SILENT.has(member) && hasContent(value)));
   if (!says) return undefined;
   const { message: __, ...others } = wire;
   return { ...others, index, delta: rest, finish_reason: null };
