@@ -176,7 +176,7 @@ function createUnpacker(encoding: string): Transform | undefined {
 
 /** The text is built from the code alone: messages of the HTTP client can hold addresses. */
 function asUpstreamError(error: Error, hasBody: boolean, connectMs: number): GatewayError {
-  const code = "code" in error ? String(error.code) : error.name;
+  const code = String(("code" in error && error.code) || error.name);
   if (code === "UND_ERR_CONNECT_TIMEOUT") {
     return new GatewayError("upstream_timeout", `The upstream could not be reached within ${connectMs} ms.`, {
       cause: error,

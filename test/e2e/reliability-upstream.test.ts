@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { type AddressInfo, createServer } from "node:net";
 import { suite, type TestContext, test } from "node:test";
 import OpenAI, { APIError } from "openai";
 import { ask, complete, readEvents, stream } from "./support/client.ts";
@@ -117,6 +118,36 @@ suite("an upstream that breaks off", { concurrency: true }, () => {
       assert.equal(tools.requests.length, 0);
       assert.equal(upstream.of("m").length, 1);
       assert.equal((await stream(gateway, ask("other"))).content, "Fine.");
+      await settled(gateway);
+    });
+  }
+});
+
+suite("an upstream that speaks no HTTP", { concurrency: true }, () => {
+  const head = "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\n";
+  for (const [what, bytes] of [
+    ["prose", "Good morning.\r\n\r\n"],
+    [
+      "a length and chunks",
+      `${head}content-length: 5\r\ntransfer-encoding: chunked\r\n\r\n5\r\nhello\r\n0\r\n\r\n`,
+    ],
+    ["a bad chunk", `${head}transfer-encoding: chunked\r\n\r\nZZ\r\nhello\r\n0\r\n\r\n`],
+    ["a header of 70 kB", `${head}x: ${"x".repeat(70_000)}\r\n\r\n`],
+    ["ten thousand interim answers", "HTTP/1.1 100 Continue\r\n\r\n".repeat(10_000)],
+  ] as const) {
+    test(`but ${what} is a 502`, async (t) => {
+      const server = createServer((socket) => {
+        socket.on("error", () => {}).once("data", () => socket.write(bytes));
+        t.after(() => socket.destroy());
+      });
+      await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+      t.after(() => void server.close());
+      const { port } = server.address() as AddressInfo;
+      const yaml = "upstreams: [{ name: main, retry: 0, timeouts_ms: { first_byte: 5000 } }]";
+      const gateway = await startGateway(t, { upstream: `http://127.0.0.1:${port}/v1`, yaml });
+      const { status, body } = await complete(gateway, ask("m"));
+      assert.equal(status, 502);
+      assert.doesNotMatch(body.error.message, /undefined|127\.0\.0\.1/);
       await settled(gateway);
     });
   }
