@@ -140,3 +140,19 @@ suite("a client that leaves while tools run", { concurrency: true }, () => {
     assert.equal(await metric(gateway, calledFirst("ok")), 1);
   });
 });
+
+test("three hundred clients that leave at any moment leave nothing behind", async (t) => {
+  const { upstream, gateway } = await startWorld(t, [
+    { ...sse(chunk({ role: "assistant", content: "" }), 5, text("Hello "), 5, text("world")), end: "hang" },
+  ]);
+  for (let round = 0; round < 10; round++) {
+    const clients = Array.from({ length: 30 }, () => new OpenStream(gateway, ask("m")));
+    await Promise.all(clients.map((client, index) => sleep(index).then(() => client.hangUp())));
+  }
+  await eventually("no run is open", () => gateway.app.engine.openRuns === 0);
+  await eventually("no run is counted", async () => (await openRuns(gateway)) === 0);
+  await eventually("every connection to the upstream is closed", () =>
+    upstream.requests.every(({ leftAt }) => leftAt !== undefined),
+  );
+  assert.ok(upstream.requests.length > 0);
+});
