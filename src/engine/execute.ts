@@ -3,8 +3,8 @@ import { canonicalHash, stringifyJson } from "../core/json/stringify.ts";
 import type { JsonObject } from "../core/json/value.ts";
 import type { ToolCall } from "../core/protocol/accumulator.ts";
 import type { ChatMessage } from "../core/protocol/wire.ts";
-import { nearest } from "../core/schema/nearest.ts";
 import { runAttempts, type ToolErrorKind, type ToolOutcomeResult } from "./attempt.ts";
+import { CALL_TEXTS } from "./call-texts.ts";
 import { type GateContext, type Passage, passGates, type Verdict } from "./gates/gate.ts";
 import { ToolFailure, type ToolOutcome } from "./ports.ts";
 import { refusalMessage, type ToolMessage, toToolMessage } from "./results.ts";
@@ -40,20 +40,24 @@ interface PlannedCall {
  * 1. Every call gets exactly one message, in the model's order, whatever became of it.
  * 2. Calls run one after the other in the model's order; neighbours that are all `parallel_safe` run at the same time.
  * 3. The same call twice in a round runs once.
- * 4. After the client has left no further call is begun and reads are aborted; a write that has begun ends by itself.
+ * 4. After the client has left, or the time of the phase is over, no further call is begun and reads are aborted; a write that
+ *    has begun ends by itself.
  */
 export async function executeCalls(run: Run, calls: readonly ToolCall[]): Promise<CallResult[]> {
   run.answer.flush();
   const planned = calls.map((call) => judge(run, call));
   answerDuplicates(run, planned);
   const deadline = new AbortController();
-  const timer = setTimeout(() => deadline.abort(new Error("tools phase")), run.toolsPhaseMs());
+  const phaseMs = run.toolsPhaseMs();
+  const endsAt = performance.now() + phaseMs;
+  const phase = { signal: deadline.signal, remainingMs: () => endsAt - performance.now() };
+  const timer = setTimeout(() => deadline.abort(new Error("tools phase")), phaseMs);
   const onGone = () => deadline.abort(run.signal.reason);
   run.signal.addEventListener("abort", onGone);
   try {
     for (const batch of batches(planned)) {
       run.signal.throwIfAborted();
-      await Promise.all(batch.map((call) => runPlanned(run, call, deadline.signal)));
+      await Promise.all(batch.map((call) => runPlanned(run, call, phase)));
     }
   } finally {
     clearTimeout(timer);
@@ -74,7 +78,7 @@ function judge(run: Run, call: ToolCall): PlannedCall {
     return refuse(run, planned, {
       code: "too_many_tool_calls",
       problem: "tool_calls",
-      feedback: LIMIT[run.locale],
+      feedback: CALL_TEXTS[run.locale].limit,
     });
   }
   if (!tool) {
@@ -82,21 +86,17 @@ function judge(run: Run, call: ToolCall): PlannedCall {
     return refuse(run, planned, {
       code: "tool_not_found",
       problem: "unknown_tool",
-      feedback: unknownTool(run, call.name),
+      feedback: CALL_TEXTS[run.locale].unknownTool(call.name, run.offer.names),
     });
   }
   const passage = passGates(call, tool, gateContext(run));
   note(run, call, record, passage);
   if (passage.refusal) return refuse(run, planned, passage.refusal);
+  run.countTool(call.name);
   planned.args = passage.args;
   planned.key = `${call.name} ${canonicalHash(passage.args ?? {})}`;
   return planned;
 }
-
-const LIMIT = {
-  en: "The limit of tool calls is reached; this call was not run. Answer with what you have.",
-  zh: "工具调用次数已达上限，该调用未执行。请用已有信息回答。",
-};
 
 function gateContext(run: Run): GateContext {
   return {
@@ -146,39 +146,21 @@ function refuse(
   return planned;
 }
 
-function unknownTool(run: Run, name: string): string {
-  const near = nearest(name, run.offer.names);
-  const listed = (near.length > 0 ? near : run.offer.names.slice(0, 20))
-    .map((known) => `"${known}"`)
-    .join(", ");
-  if (run.locale === "zh")
-    return `没有名为“${name}”的工具。可用的工具：${listed || "无"}。请使用其中之一，或直接回答。`;
-  const hint = near.length > 0 ? `Did you mean ${listed}?` : `The tools are: ${listed || "none"}.`;
-  return `There is no tool named "${name}". ${hint} Call one of the declared tools or answer without.`;
-}
-
 /** The same call again, in this round or a later one, is answered from what is known. */
 function answerDuplicates(run: Run, planned: readonly PlannedCall[]): void {
   const first = new Map<string, PlannedCall>();
   for (const entry of planned) {
     if (entry.result) continue;
     const twin = first.get(entry.key);
+    if (twin) {
+      settleKnown(run, entry, "duplicate", CALL_TEXTS[run.locale].duplicate(twin.call.id));
+      continue;
+    }
+    first.set(entry.key, entry);
     const known = run.knownResult(entry.key);
-    if (twin) settleKnown(run, entry, "duplicate", DUPLICATE[run.locale](twin.call.id));
-    else if (known) settleKnown(run, entry, "known", REPEATED[run.locale], known);
-    else first.set(entry.key, entry);
+    if (known) settleKnown(run, entry, "known", CALL_TEXTS[run.locale].repeated, known);
   }
 }
-
-const DUPLICATE = {
-  en: (id: string) => `duplicate call ignored: it is the same as ${id}, whose result holds for both.`,
-  zh: (id: string) => `重复的调用已忽略：与 ${id} 相同，结果以其为准。`,
-};
-
-const REPEATED = {
-  en: "This call was made before with the same arguments; this is its earlier result. Do not repeat it: use the result or answer.",
-  zh: "该调用此前已用相同参数执行过，这是先前的结果。请勿重复，直接使用结果或回答。",
-};
 
 function settleKnown(
   run: Run,
@@ -211,11 +193,22 @@ function* batches(planned: readonly PlannedCall[]): Generator<PlannedCall[]> {
   if (batch.length > 0) yield batch;
 }
 
-async function runPlanned(run: Run, entry: PlannedCall, deadline: AbortSignal): Promise<void> {
+/** The time that all calls of a round have together. */
+interface Phase {
+  /** Aborts when it is over, or the client has left. */
+  signal: AbortSignal;
+  remainingMs(): number;
+}
+
+async function runPlanned(run: Run, entry: PlannedCall, phase: Phase): Promise<void> {
   const { call, tool, args } = entry;
   if (!tool || !args) return;
+  if (phase.signal.aborted) {
+    const feedback = CALL_TEXTS[run.locale].phaseOver;
+    refuse(run, entry, { code: "tools_phase_over", problem: "tools_phase", feedback });
+    return;
+  }
   const { definition } = tool;
-  run.countTool(call.name);
   run.answer.progress({ type: "tool.started", ...run.names(call) });
   const span = run.scope.startTool(call.name, call.id, run.round);
   const attempt = {
@@ -227,7 +220,7 @@ async function runPlanned(run: Run, entry: PlannedCall, deadline: AbortSignal): 
     traceparent: span.traceparent,
     dryRun: false,
   };
-  const signal = definition.level === "read" ? deadline : new AbortController().signal;
+  const signal = definition.level === "read" ? phase.signal : new AbortController().signal;
   const outcome = await runAttempts(definition, args, attempt, signal, {
     transport: run.deps.transport,
     onRetry: (next, delayMs, kind) =>
@@ -238,11 +231,12 @@ async function runPlanned(run: Run, entry: PlannedCall, deadline: AbortSignal): 
         delay_ms: delayMs,
         error_kind: kind,
       }),
-    remainingMs: () => run.toolsPhaseMs(),
+    remainingMs: phase.remainingMs,
   });
-  const seen =
-    deadline.aborted && !run.signal.aborted && outcome.errorKind === "cancelled" ? late(outcome) : outcome;
-  const message = toToolMessage(call, seen, definition, run.locale);
+  const isLate = phase.signal.aborted && !run.signal.aborted && outcome.errorKind === "cancelled";
+  const seen = isLate ? late(outcome) : outcome;
+  const limited = isLate ? { ...definition, timeout_ms: outcome.durationMs } : definition;
+  const message = toToolMessage(call, seen, limited, run.locale);
   entry.result = { call, message, refused: undefined };
   finishCall(run, entry, seen, message);
   span.end({

@@ -65,7 +65,8 @@ export class Run {
   readonly #startedAt: number;
   readonly #usages: (Usage | null)[] = [];
   readonly #tools: ToolSummary[] = [];
-  readonly #ids = new Set<string>();
+  /** Ids of calls in the conversation, from the first time that one is asked for. */
+  #ids: Set<string> | undefined;
   readonly #known = new Map<string, { message: ToolMessage; times: number }>();
 
   constructor(deps: EngineDeps, options: RunOptions) {
@@ -91,8 +92,6 @@ export class Run {
       repeats: 0,
     };
     this.record = newRecord(options, this.#startedAt);
-    for (const message of this.messages)
-      for (const call of message.tool_calls ?? []) this.#ids.add(String(call.id));
   }
 
   get user(): string | undefined {
@@ -106,6 +105,9 @@ export class Run {
 
   /** The provider's id where it is still free in this conversation, else a new one. */
   nextCallId(wireId: string | undefined): string {
+    this.#ids ??= new Set(
+      this.messages.flatMap((message) => (message.tool_calls ?? []).map((call) => String(call.id))),
+    );
     const id = wireId !== undefined && !this.#ids.has(wireId) ? wireId : this.deps.newId("call_");
     this.#ids.add(id);
     return id;
@@ -219,9 +221,15 @@ export class Run {
   }
 }
 
-/** A note for the model inside the envelope of a tool message, where every upstream accepts it. */
+/** A note at the end of an envelope, whose last member it is. */
+const NOTE = /,"note":("(?:[^"\\]|\\.)*")\}$/s;
+
+/** A note for the model inside the envelope of a tool message, where every upstream accepts it; it is added to one that is there. */
 export function withNote(content: string, note: string): string {
-  return `${content.slice(0, -1)},"note":${JSON.stringify(note)}}`;
+  const there = NOTE.exec(content);
+  const envelope = content.slice(0, there?.index ?? -1);
+  const notes = there?.[1] === undefined ? note : `${JSON.parse(there[1])} ${note}`;
+  return `${envelope},"note":${JSON.stringify(notes)}}`;
 }
 
 function newRecord(options: RunOptions, startedAt: number): RunRecord {
