@@ -36,7 +36,9 @@ export async function askModel(run: Run): Promise<Reply> {
     run.addUsage(reply.usage);
     round.end({ finish: reply.finish, upstream: target.name, ...(reply.usage && { usage: reply.usage }) });
     return reply;
-  } catch (error) {
+  } catch (thrown) {
+    // A wait between attempts ends with an error of its own; why the run was given up is what counts.
+    const error: unknown = run.signal.aborted ? run.signal.reason : thrown;
     record.finish_reason = "error";
     round.end({
       finish: "error",
