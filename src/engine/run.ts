@@ -16,21 +16,23 @@ import { type Run, withNote } from "./run-state.ts";
  * 2. Every gateway call of a reply is answered before the model is asked again, and runs once.
  * 3. A reply that was cut off never runs a call.
  * 4. Calls of client tools end the run; what the gateway did in it is kept for its continuation.
- * 5. When a limit is reached the model gets one last round without tools, whose text ends the run.
+ * 5. When a limit is reached the model gets one last round without tools, whose text ends the run. A call of a client's tool that
+ *    it makes all the same is handed over, since the client has seen it come.
  */
 export async function runRounds(run: Run): Promise<Ending> {
   const given = run.messages.length;
   for (;;) {
     const reply = await askModel(run);
     if (reply.finish !== "tool_calls") return run.ending(reply.finish, stopReason(run, reply.finish));
-    if (run.lastRound) return run.ending("stop", run.lastRound);
     const clientCalls = reply.calls.filter((call) => run.offer.owner(call.name) === "client");
+    if (run.lastRound && clientCalls.length === 0) return run.ending("stop", run.lastRound);
     for (const call of clientCalls) run.recordCall(call, "client");
-    const mine = reply.calls.filter((call) => !clientCalls.includes(call));
+    const mine = run.lastRound ? [] : reply.calls.filter((call) => !clientCalls.includes(call));
     const results = mine.length > 0 ? await executeCalls(run, mine) : [];
     if (clientCalls.length > 0) {
       const before = run.messages.slice(given);
-      if (results.length + before.length > 0) await keep(run, reply, { clientCalls, results, before });
+      const answered = run.lastRound ? { ...reply, calls: clientCalls } : reply;
+      if (results.length + before.length > 0) await keep(run, answered, { clientCalls, results, before });
       return run.ending("tool_calls", "client_tools");
     }
     goOn(run, reply, results);
