@@ -27,12 +27,11 @@ export async function runRounds(run: Run): Promise<Ending> {
     const clientCalls = reply.calls.filter((call) => run.offer.owner(call.name) === "client");
     if (run.lastRound && clientCalls.length === 0) return run.ending("stop", run.lastRound);
     for (const call of clientCalls) run.recordCall(call, "client");
-    const mine = run.lastRound ? [] : reply.calls.filter((call) => !clientCalls.includes(call));
+    const turn = run.lastRound ? { ...reply, calls: clientCalls } : reply;
+    const mine = turn.calls.filter((call) => !clientCalls.includes(call));
     const results = mine.length > 0 ? await executeCalls(run, mine) : [];
     if (clientCalls.length > 0) {
-      const before = run.messages.slice(given);
-      const answered = run.lastRound ? { ...reply, calls: clientCalls } : reply;
-      if (results.length + before.length > 0) await keep(run, answered, { clientCalls, results, before });
+      await keep(run, turn, { clientCalls, results, before: run.messages.slice(given) });
       return run.ending("tool_calls", "client_tools");
     }
     goOn(run, reply, results);
@@ -78,6 +77,7 @@ async function keep(
   reply: Reply,
   turn: { clientCalls: readonly ToolCall[]; results: readonly CallResult[]; before: readonly ChatMessage[] },
 ): Promise<void> {
+  if (turn.results.length + turn.before.length === 0) return;
   const kept = {
     ...turn,
     asked: run.request.messages.at(-1),
