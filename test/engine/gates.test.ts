@@ -1,0 +1,114 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import type { ToolCall } from "../../src/core/protocol/accumulator.ts";
+import { type GateContext, type Passage, passGates } from "../../src/engine/gates/gate.ts";
+import { toolNamed } from "../support/engine.ts";
+
+function pass(
+  raw: string,
+  change: object = {},
+  context: Partial<GateContext> = {},
+  call: Partial<ToolCall> = {},
+): Passage {
+  const whole: ToolCall = {
+    id: "c1",
+    name: "t",
+    kind: "function",
+    raw,
+    reading: "plain",
+    tooLong: false,
+    extra: undefined,
+    ...call,
+  };
+  return passGates(whole, toolNamed("t", change), {
+    locale: "en",
+    callsOfTool: () => 0,
+    objection: () => undefined,
+    ...context,
+  });
+}
+
+const gatesOf = ({ verdicts }: Passage) => verdicts.map(({ gate, pass: passed }) => `${gate} ${passed}`);
+
+test("a call that is in order passes all four gates, in this order", () => {
+  const passage = pass('{"city":"Oslo"}');
+  assert.deepEqual(gatesOf(passage), ["syntax true", "schema true", "rules true", "context true"]);
+  assert.deepEqual([passage.args, passage.refusal], [{ city: "Oslo" }, undefined]);
+});
+
+for (const raw of ["", " \n", "{}", "null"]) {
+  test(`${JSON.stringify(raw)} is no arguments at all`, () => {
+    assert.deepEqual(pass(raw, { parameters: undefined }).args, {});
+    assert.equal(pass(raw).refusal?.problem, "missing");
+  });
+}
+
+for (const [raw, problem, said] of [
+  ['{"city":', "incomplete", /not valid JSON: .*complete JSON object/],
+  ['{"city":"x"}}', "trailing", /not valid JSON/],
+  ["{'city':'x'}", "syntax", /not valid JSON/],
+  ["[".repeat(65), "depth", /not valid JSON/],
+] as const) {
+  test(`${raw.slice(0, 20)} stops at the syntax gate: ${problem}`, () => {
+    const passage = pass(raw);
+    assert.deepEqual(gatesOf(passage), ["syntax false"]);
+    assert.deepEqual(
+      [passage.refusal?.code, passage.refusal?.problem, passage.args],
+      ["arguments_invalid", problem, undefined],
+    );
+    assert.match(`${passage.refusal?.feedback}`, said);
+  });
+}
+
+test("arguments that were too long are not judged by their beginning", () => {
+  const { refusal } = pass('{"city":"x"}', {}, {}, { tooLong: true });
+  assert.deepEqual([refusal?.gate, refusal?.code], ["syntax", "arguments_too_large"]);
+});
+
+for (const raw of ["[]", '"x"', "7", "true", "[1]"]) {
+  test(`${raw} is no object of arguments`, () => {
+    assert.deepEqual(gatesOf(pass(raw)), ["syntax true", "schema false"]);
+  });
+}
+
+test("the schema gate changes what loses nothing and notes it", () => {
+  const parameters = { type: "object", properties: { n: { type: "integer" } } };
+  const passage = pass('{"n":"12345678901234567890"}', { parameters });
+  assert.deepEqual(passage.args, { n: 12345678901234567890n });
+  const [, schema] = passage.verdicts;
+  assert.deepEqual(schema?.pass && schema.changes, [
+    { path: "/n", from: "12345678901234567890", to: 12345678901234567890n },
+  ]);
+});
+
+test("the context gate asks about the caller first, then the limit, then the level", () => {
+  const objection = { code: "no", problem: "caller", feedback: "No." };
+  const change = { level: "write", max_calls_per_run: 1 };
+  const raw = '{"city":"x"}';
+  const problems = [
+    pass(raw, change, { objection: () => objection, callsOfTool: () => 1 }),
+    pass(raw, change, { callsOfTool: () => 1 }),
+    pass(raw, change),
+    pass(raw, { ...change, confirm: "never" }),
+  ].map(({ refusal }) => refusal?.problem);
+  assert.deepEqual(problems, ["caller", "max_calls_per_run", "approval", undefined]);
+});
+
+test("an approval that is lifted for a write is not lifted for an admin tool", () => {
+  const { refusal } = pass('{"city":"x"}', { level: "admin", confirm: "never" });
+  assert.equal(refusal?.code, "session_not_elevated");
+});
+
+test("every refusal speaks the language of the run", () => {
+  const zh = { locale: "zh" } as const;
+  for (const passage of [
+    pass("{", {}, zh),
+    pass("{}", {}, zh),
+    pass("x", {}, zh, { tooLong: true }),
+    pass('{"city":"x"}', { level: "write" }, zh),
+    pass('{"city":"x"}', { level: "admin" }, zh),
+    pass('{"city":"x"}', { max_calls_per_run: 1 }, { ...zh, callsOfTool: () => 1 }),
+  ]) {
+    assert.match(`${passage.refusal?.feedback}`, /\p{Script=Han}/u);
+  }
+});
