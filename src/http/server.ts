@@ -2,6 +2,8 @@ import { randomUUID } from "node:crypto";
 import type { IncomingMessage } from "node:http";
 import type { Socket } from "node:net";
 import { type FastifyInstance, type FastifyReply, type FastifyRequest, fastify } from "fastify";
+import { stringifyJson } from "../core/json/stringify.ts";
+import type { JsonValue } from "../core/json/value.ts";
 import { GatewayError } from "../errors.ts";
 import { type AccessOptions, createAccessCheck } from "./access.ts";
 import { createErrorHandler } from "./errors.ts";
@@ -52,6 +54,7 @@ function requestId(raw: IncomingMessage): string {
  * 4. Only `application/json` bodies are read, except where a plugin sets up parsers of its own.
  * 5. A route is for administrators unless its `config.access` says otherwise.
  * 6. Route schemas check and never change a request.
+ * 7. JSON answers have every digit of integers that JavaScript's numbers cannot hold.
  *
  * Listen on an address, not on the name `localhost`: Fastify's second server for that name would miss some of this.
  */
@@ -80,6 +83,7 @@ export function createServer(options: ServerOptions): FastifyInstance {
     routerOptions: { maxParamLength: 16 * 1024 },
   });
   app.setErrorHandler(handleError);
+  app.setReplySerializer((body) => stringifyJson(body as JsonValue));
   ownExpectations(app.server);
   acceptJson(app);
   guard(app, options);
