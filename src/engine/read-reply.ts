@@ -60,6 +60,8 @@ class ReplyReader implements ReplyHandler {
   #bodyBytes = 0;
   #settled = false;
   #ended = false;
+  /** Held only as long as it is needed: a timer keeps everything alive that the reply has brought. */
+  #afterDone: NodeJS.Timeout | undefined;
 
   constructor(target: UpstreamTarget, context: ReplyContext, settle: (outcome: Reply | Error) => void) {
     this.#target = target;
@@ -99,6 +101,7 @@ class ReplyReader implements ReplyHandler {
 
   onEnd(): void {
     this.#ended = true;
+    clearTimeout(this.#afterDone);
     if (this.#settled) return;
     try {
       if (this.#mode === "events") this.#endEvents();
@@ -110,6 +113,7 @@ class ReplyReader implements ReplyHandler {
 
   onError(error: GatewayError): void {
     this.#ended = true;
+    clearTimeout(this.#afterDone);
     this.#fail(error);
   }
 
@@ -260,9 +264,7 @@ class ReplyReader implements ReplyHandler {
       call.abort();
       return;
     }
-    setTimeout(() => {
-      if (!this.#ended) call.abort();
-    }, AFTER_DONE_MS).unref();
+    this.#afterDone = setTimeout(() => call.abort(), AFTER_DONE_MS).unref();
   }
 }
 
