@@ -89,7 +89,7 @@ function conversation({ caller, user }: TurnOwner, asked: ChatMessage | undefine
 const textOf = (part: unknown): string => (isObject(part) ? String(part["text"] ?? "") : "");
 
 /** The tool messages right after an assistant message. */
-export function followingToolMessages(messages: readonly ChatMessage[], at: number): ChatMessage[] {
+function followingToolMessages(messages: readonly ChatMessage[], at: number): ChatMessage[] {
   let end = at + 1;
   while (messages[end]?.role === "tool") end++;
   return messages.slice(at + 1, end);

@@ -82,7 +82,7 @@ export class KeptReply {
 const isKept = (member: string) => member === "content" || ECHOED.test(member);
 
 /** A call in the form in which it stands in an assistant message: arguments are always text, never empty. */
-export function toWireCall(call: ToolCall): WireToolCall {
+function toWireCall(call: ToolCall): WireToolCall {
   const body =
     call.kind === "custom"
       ? { name: call.name, input: call.raw }
