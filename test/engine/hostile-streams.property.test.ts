@@ -70,19 +70,16 @@ const anyChunk = fc.record(
   { requiredKeys: ["id", "choices"] },
 );
 
+const textEvent = (content: string) =>
+  event({
+    ...UPSTREAM,
+    object: "chat.completion.chunk",
+    choices: [{ index: 0, delta: { content }, finish_reason: null }],
+  });
+
 const steady = fc
   .array(anyText, { minLength: 1, maxLength: 6 })
-  .map((texts) =>
-    texts
-      .map((content) =>
-        event({
-          ...UPSTREAM,
-          object: "chat.completion.chunk",
-          choices: [{ index: 0, delta: { content }, finish_reason: null }],
-        }),
-      )
-      .join(""),
-  );
+  .map((texts) => texts.map(textEvent).join(""));
 
 const junk = fc.constantFrom(
   ": hi\n\n",
