@@ -2,6 +2,7 @@ import { GatewayError } from "../errors.ts";
 import type { UpstreamTarget } from "./ports.ts";
 import { readReply } from "./read-reply.ts";
 import type { Reply, ReplyContext } from "./reply-content.ts";
+import { requestBody } from "./request-body.ts";
 import { retrying } from "./retry.ts";
 import type { Run } from "./run-state.ts";
 
@@ -101,24 +102,4 @@ function replyContext(run: Run): ReplyContext {
     nextCallId: (wireId) => run.nextCallId(wireId),
     onArgument: (call, name, value) => run.argumentReady(call, name, value),
   };
-}
-
-/** The client's own bytes where there is nothing to add; else its request with the tools and the conversation so far. */
-function requestBody(run: Run): Buffer | string {
-  const { request, offer } = run;
-  if (offer.gateway.size === 0 && run.messages === request.messages) return run.raw;
-  const body: Record<string, unknown> = { ...request, messages: run.messages };
-  if (offer.gateway.size === 0) return JSON.stringify(body);
-  body["tools"] = offer.specs(request);
-  if (run.lastRound) body["tool_choice"] = "none";
-  else if (run.round > 1 && isForced(request.tool_choice)) body["tool_choice"] = "auto";
-  return JSON.stringify(body);
-}
-
-/** A forced choice holds for the first round only; an allow-list of tools stays. */
-function isForced(choice: unknown): boolean {
-  return (
-    choice === "required" ||
-    (typeof choice === "object" && choice !== null && (choice as { type?: unknown }).type !== "allowed_tools")
-  );
 }

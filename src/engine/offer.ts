@@ -22,8 +22,8 @@ export interface Offer {
   /** Names the model may be meant to use, for a call of a name that nobody declared. */
   readonly names: readonly string[];
   owner(name: string): Owner;
-  /** The `tools` member of the upstream request. */
-  specs(request: ChatRequest): ToolSpec[];
+  /** The `tools` member of the upstream request, as JSON text. */
+  toolsText(request: ChatRequest): string;
 }
 
 const RANK = { read: 0, write: 1, admin: 2 } as const satisfies Record<ToolLevel, number>;
@@ -78,15 +78,11 @@ export function makeOffer(
       if (gateway.has(name)) return "gateway";
       return gateway.size === 0 || client.has(name) ? "client" : "unknown";
     },
-    specs(from) {
+    toolsText(from) {
       const own = from.tools ?? [];
       const declared = new Set(own.flatMap((tool) => nameOf(tool) ?? []));
-      return [
-        ...own,
-        ...[...gateway.values()]
-          .filter((tool) => !declared.has(tool.definition.name))
-          .map((tool) => tool.spec),
-      ];
+      const added = [...gateway.values()].filter((tool) => !declared.has(tool.definition.name));
+      return `[${[...own.map((tool) => JSON.stringify(tool)), ...added.map((tool) => tool.specText)].join(",")}]`;
     },
   };
 }

@@ -59,6 +59,7 @@ class ReplyReader implements ReplyHandler {
   #body: Buffer[] = [];
   #bodyBytes = 0;
   #settled = false;
+  #flushing = false;
   #ended = false;
   /** Held only as long as it is needed: a timer keeps everything alive that the reply has brought. */
   #afterDone: NodeJS.Timeout | undefined;
@@ -123,8 +124,7 @@ class ReplyReader implements ReplyHandler {
       at = this.#forwardRun(bytes, at);
       if (at < bytes.length) at = this.#readEvent(bytes, at);
     }
-    // The end of a reply is flushed by whoever goes on: the end of the answer then shares a write with its last text.
-    if (!this.#settled) this.#flush();
+    this.#flushSoon();
   }
 
   /** The fast path: as many events of the known shape as follow each other; returns the offset after them. */
@@ -194,6 +194,16 @@ class ReplyReader implements ReplyHandler {
     if (!text || other || typeof text[1] !== "string") return;
     this.#lessons++;
     this.#template = TextTemplate.learn(raw, written, text[0]);
+  }
+
+  /** One network read can come in many pieces, and end the run too: all of that leaves in one write. */
+  #flushSoon(): void {
+    if (this.#flushing || !this.#stream) return;
+    this.#flushing = true;
+    queueMicrotask(() => {
+      this.#flushing = false;
+      this.#flush();
+    });
   }
 
   #flush(): void {

@@ -9,8 +9,8 @@ import type { LintNote } from "../core/tool-lint.ts";
 export interface RegisteredTool {
   readonly definition: ToolDefinition;
   readonly schema: CompiledSchema;
-  /** What the model is offered. */
-  readonly spec: ToolSpec;
+  /** What the model is offered, as JSON text: it is written into every request. */
+  readonly specText: string;
   readonly lint: readonly LintNote[];
   /** Unix milliseconds. */
   readonly updatedAt: number;
@@ -60,7 +60,7 @@ export function toRegistered(
   return Object.freeze({
     definition,
     schema: checked.schema,
-    spec: toSpec(definition),
+    specText: JSON.stringify(toSpec(definition)),
     lint: checked.lint,
     updatedAt: origin.updatedAt,
     etag: origin.etag,

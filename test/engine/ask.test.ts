@@ -134,7 +134,7 @@ test("the gateway's tools come after the client's own, whose declarations stay a
   const tools = [toolNamed("get_weather"), toolNamed("ask")];
   const request = { tools: [own], parallel_tool_calls: false, seed: 7, custom_member: { a: [1] } };
   const { json } = await bodyOf({ request, tools });
-  assert.deepEqual(json["tools"], [own, toolNamed("get_weather").spec]);
+  assert.deepEqual(json["tools"], [own, JSON.parse(toolNamed("get_weather").specText)]);
   const { messages, parallel_tool_calls, seed, custom_member, model, stream } = json;
   assert.deepEqual(
     { messages, parallel_tool_calls, seed, custom_member, model, stream },

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
-import type { ChatRequest } from "../../src/core/protocol/wire.ts";
+import type { ChatRequest, ToolSpec } from "../../src/core/protocol/wire.ts";
 import { type Caller, makeOffer, matchesGlob, mayUse } from "../../src/engine/offer.ts";
 import { createSnapshot } from "../../src/engine/tool-snapshot.ts";
 import { GatewayError } from "../../src/errors.ts";
@@ -22,7 +22,7 @@ function offer(request: Partial<ChatRequest> = {}, header?: string, caller: Part
   return {
     ...made,
     gatewayNames: [...made.gateway.keys()],
-    specNames: made.specs(whole).map((spec) => spec.function?.name),
+    specNames: (JSON.parse(made.toolsText(whole)) as ToolSpec[]).map((spec) => spec.function?.name),
   };
 }
 
@@ -133,7 +133,7 @@ test("custom tools of the client are the client's", () => {
   const tools = [{ type: "custom", custom: { name: "sql" } }, { type: "web_search" }, own("ask")];
   const made = offer({ tools });
   assert.deepEqual([...made.client], ["sql", "ask"]);
-  assert.deepEqual(made.specs({ model: "m", messages: [], tools }).slice(0, 3), tools);
+  assert.deepEqual(JSON.parse(made.toolsText({ model: "m", messages: [], tools })).slice(0, 3), tools);
 });
 
 for (const [name, request, header, code] of [

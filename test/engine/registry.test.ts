@@ -56,7 +56,7 @@ test("a tool that was put is offered from then on, and an older snapshot stays a
 test("the model is offered the schema as it was written, and examples in the description", async () => {
   const { registry } = await setup();
   const { tool: plain } = await registry.put("bare", tool({ parameters: undefined, description: "" }));
-  assert.deepEqual(plain.spec, {
+  assert.deepEqual(JSON.parse(plain.specText), {
     type: "function",
     function: {
       name: "bare",
@@ -65,7 +65,7 @@ test("the model is offered the schema as it was written, and examples in the des
     },
   });
   const { tool: rich } = await registry.put("rich", tool({ examples: [{ city: "Oslo" }, "Is it raining?"] }));
-  assert.deepEqual(rich.spec.function, {
+  assert.deepEqual(JSON.parse(rich.specText).function, {
     name: "rich",
     description: 'When the user asks for the weather\n\nExamples:\n- {"city":"Oslo"}\n- Is it raining?',
     parameters: PARAMETERS,

@@ -62,6 +62,7 @@ class Play implements UpstreamCall {
   #begun = false;
   #paused = false;
   #over = false;
+  #scheduled = false;
 
   constructor(reply: ScriptedReply, handler: ReplyHandler, onAbort: () => void) {
     this.#reply = reply;
@@ -97,14 +98,25 @@ class Play implements UpstreamCall {
     this.#onAbort();
   }
 
+  /** One read at a time, with what follows it in the same turn of the loop in between, as a socket does it. */
   #play(): void {
-    while (!this.#paused && !this.#over) {
-      const read = this.#reads.shift();
-      if (!read) break;
-      this.#handler.onData(read);
+    if (this.#paused || this.#over || this.#scheduled) return;
+    const read = this.#reads.shift();
+    if (!read) {
+      this.#finish();
+      return;
     }
+    this.#handler.onData(read);
+    this.#scheduled = true;
+    queueMicrotask(() => {
+      this.#scheduled = false;
+      this.#play();
+    });
+  }
+
+  #finish(): void {
     const { end = "close" } = this.#reply;
-    if (this.#paused || this.#over || end === "hang") return;
+    if (end === "hang") return;
     this.#over = true;
     if (end === "close") this.#handler.onEnd();
     else this.#handler.onError(end);

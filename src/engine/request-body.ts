@@ -1,0 +1,50 @@
+import { type RawMember, rawMembers } from "../core/json/raw-object.ts";
+import type { ChatMessage } from "../core/protocol/wire.ts";
+import type { Run } from "./run-state.ts";
+
+/**
+ * The body of a run's next upstream request.
+ *
+ * 1. The client's own bytes where there is nothing to add.
+ * 2. Else its members as they were spelled, every digit of them, in its order; `tools`, `tool_choice` and the turns of this run are
+ *    added. The conversation the client sent is never written anew, unless kept turns were put back into it.
+ */
+export function requestBody(run: Run): Buffer | string {
+  const { request, offer } = run;
+  if (offer.gateway.size === 0 && run.messages === request.messages) return run.raw;
+  const replaced = new Map<string, string>();
+  const members = rawMembers(run.raw);
+  if (run.messages !== request.messages) replaced.set("messages", messagesText(run, members));
+  if (offer.gateway.size > 0) {
+    replaced.set("tools", offer.toolsText(request));
+    const choice = toolChoice(run);
+    if (choice !== undefined) replaced.set("tool_choice", choice);
+  }
+  const kept = members.filter(({ name }) => !replaced.has(name));
+  const texts = kept.map(({ from, to }) => run.raw.toString("utf8", from, to));
+  for (const [name, text] of replaced) texts.push(`"${name}":${text}`);
+  return `{${texts.join(",")}}`;
+}
+
+function messagesText(run: Run, members: readonly RawMember[]): string {
+  const sent = run.request.messages;
+  const [last, repeated] = members.filter(({ name }) => name === "messages");
+  const grown = sent.every((message: ChatMessage, index: number) => run.messages[index] === message);
+  if (!grown || !last || repeated) return JSON.stringify(run.messages);
+  const added = run.messages.slice(sent.length).map((message) => JSON.stringify(message));
+  return `${run.raw.toString("utf8", last.valueFrom, last.to - 1)},${added.join(",")}]`;
+}
+
+/** What the client's choice becomes, as JSON text; `undefined` leaves it as it came. A forced choice holds for the first round. */
+function toolChoice({ request, round, lastRound }: Run): string | undefined {
+  if (lastRound) return '"none"';
+  return round > 1 && isForced(request.tool_choice) ? '"auto"' : undefined;
+}
+
+/** An allow-list of tools is no force, so it stays. */
+function isForced(choice: unknown): boolean {
+  return (
+    choice === "required" ||
+    (typeof choice === "object" && choice !== null && (choice as { type?: unknown }).type !== "allowed_tools")
+  );
+}
