@@ -30,8 +30,7 @@ export async function askModel(run: Run): Promise<Reply> {
   const record = run.startRecord(run.round);
   const startedAt = run.deps.now();
   try {
-    const { reply, target } = await askTargets(run, round.traceparent);
-    record.upstream = target.name;
+    const { reply, target } = await askTargets(run, round.traceparent, record);
     record.finish_reason = reply.finish;
     record.usage = reply.usage ?? null;
     run.addUsage(reply.usage);
@@ -49,10 +48,15 @@ export async function askModel(run: Run): Promise<Reply> {
     throw error;
   } finally {
     record.duration_ms = run.deps.now() - startedAt;
+    run.onRecord();
   }
 }
 
-async function askTargets(run: Run, traceparent: string): Promise<{ reply: Reply; target: UpstreamTarget }> {
+async function askTargets(
+  run: Run,
+  traceparent: string,
+  record: { upstream: string },
+): Promise<{ reply: Reply; target: UpstreamTarget }> {
   const targets = run.deps.upstream.route(run.request.model);
   const body = requestBody(run);
   const context = replyContext(run);
@@ -64,6 +68,7 @@ async function askTargets(run: Run, traceparent: string): Promise<{ reply: Reply
   };
   let last: unknown;
   for (const target of targets) {
+    record.upstream = target.name;
     const policy = {
       retries: target.retry,
       baseMs: RETRY_BASE_MS,

@@ -154,6 +154,7 @@ export class ChatEngine {
       answer,
       scope,
       signal: call.stop.signal,
+      onRecord: () => this.#deps.book.changed(call.runId),
     });
     this.#deps.book.add(caller.name, run.record);
     if (answer instanceof StreamAnswer) open.answer = answer;
@@ -209,6 +210,7 @@ function finishRecord(run: Run, stopReason: string, error: GatewayError | undefi
   run.record.ended_at = new Date(now).toISOString();
   run.record.stop_reason = stopReason;
   run.record.error = error ? { code: error.code, message: error.message } : null;
+  run.onRecord();
 }
 
 const overdue = () =>

@@ -47,17 +47,24 @@ export interface RunRecord {
   rounds: RoundRecord[];
 }
 
+interface BookEntry {
+  owner: string;
+  record: RunRecord;
+  /** Made with the first watcher: most runs have none. */
+  watchers: Set<() => void> | undefined;
+}
+
 /** The records of the latest runs, in memory; each is visible to its own caller only. */
 export class RunBook {
   readonly #capacity: number;
-  readonly #runs = new Map<string, { owner: string; record: RunRecord }>();
+  readonly #runs = new Map<string, BookEntry>();
 
   constructor(capacity = 1_000) {
     this.#capacity = capacity;
   }
 
   add(owner: string, record: RunRecord): void {
-    this.#runs.set(record.run_id, { owner, record });
+    this.#runs.set(record.run_id, { owner, record, watchers: undefined });
     if (this.#runs.size <= this.#capacity) return;
     for (const oldest of this.#runs.keys()) {
       this.#runs.delete(oldest);
@@ -69,5 +76,19 @@ export class RunBook {
   get(runId: string, owner: string | undefined): RunRecord | undefined {
     const entry = this.#runs.get(runId);
     return entry && (owner === undefined || entry.owner === owner) ? entry.record : undefined;
+  }
+
+  /** Something was written into the record. */
+  changed(runId: string): void {
+    for (const watcher of this.#runs.get(runId)?.watchers ?? []) watcher();
+  }
+
+  /** Calls back after every change until the returned function is called. */
+  watch(runId: string, watcher: () => void): () => void {
+    const entry = this.#runs.get(runId);
+    if (!entry) return () => {};
+    entry.watchers ??= new Set();
+    entry.watchers.add(watcher);
+    return () => entry.watchers?.delete(watcher);
   }
 }

@@ -36,6 +36,8 @@ export interface RunOptions {
   scope: RunScope;
   /** Aborts when the client leaves or the gateway gives up. */
   signal: AbortSignal;
+  /** Called after every change of the record. */
+  onRecord(): void;
 }
 
 const RAW_KEPT = 4_096;
@@ -55,6 +57,7 @@ export class Run {
   readonly deps: EngineDeps;
   readonly locale: "en" | "zh";
   readonly record: RunRecord;
+  readonly onRecord: () => void;
   readonly callsOfTool = new Map<string, number>();
   readonly limits: LimitState;
   messages: ChatMessage[];
@@ -82,6 +85,7 @@ export class Run {
     this.answer = options.answer;
     this.scope = options.scope;
     this.signal = options.signal;
+    this.onRecord = options.onRecord;
     this.messages = options.request.messages;
     this.#startedAt = deps.now();
     this.limits = {
@@ -159,6 +163,7 @@ export class Run {
 
   summarise(call: Pick<ToolCall, "id" | "name">, rest: Omit<ToolSummary, "call_id" | "name">): void {
     this.#tools.push({ call_id: call.id, name: call.name, ...rest });
+    this.onRecord();
   }
 
   toolsPhaseMs(): number {
@@ -176,6 +181,7 @@ export class Run {
       calls: [],
     };
     this.record.rounds.push(record);
+    this.onRecord();
     return record;
   }
 

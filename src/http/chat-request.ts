@@ -61,8 +61,13 @@ function checkModel(model: unknown): void {
     );
 }
 
+/** From U+0000 to U+001F, and U+007F. */
 function hasControlCharacter(text: string): boolean {
-  return [...text].some((character) => character < " " || character === "\u007f");
+  for (let at = 0; at < text.length; at++) {
+    const unit = text.charCodeAt(at);
+    if (unit < 0x20 || unit === 0x7f) return true;
+  }
+  return false;
 }
 
 function checkMessages(messages: unknown): void {

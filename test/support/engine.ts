@@ -180,6 +180,7 @@ export function stage(scene: Scene): Stage {
     answer: request.stream ? streamAnswer(sink, scene, request, scope) : new WholeAnswer(request.model),
     scope,
     signal: scene.signal ?? sink.signal,
+    onRecord() {},
   });
   return { run, sink, scope };
 }

@@ -22,21 +22,15 @@ export interface ReadDelta {
   fragments: readonly ToolFragment[];
 }
 
-/**
- * Reads one model's way of writing tool calls; one instance a reply. `push` takes the deltas in order, `end` releases what was
- * held back. An adapter with `plainText` never finds a call in `content`, so text may bypass it.
- */
+/** Reads one model's way of writing tool calls; one instance a reply, which takes the deltas in order. */
 export interface ProtocolAdapter {
-  readonly plainText: boolean;
   push(delta: Delta): ReadDelta;
-  end(): ReadDelta;
 }
 
 const KNOWN = new Set(["index", "id", "type", "function", "custom"]);
 
 /** The adapter of the OpenAI wire: `tool_calls` and the older `function_call`. */
 export const nativeAdapter: ProtocolAdapter = {
-  plainText: true,
   push(delta) {
     const { tool_calls, function_call, ...visible } = delta;
     const fragments = Array.isArray(tool_calls)
@@ -45,7 +39,6 @@ export const nativeAdapter: ProtocolAdapter = {
     if (isObject(function_call)) fragments.push(legacyFragment(function_call));
     return { visible, fragments };
   },
-  end: () => ({ visible: {}, fragments: [] }),
 };
 
 function readFragment(entry: unknown, place: number): ToolFragment | undefined {
