@@ -5,7 +5,8 @@ import type { CompiledSchema } from "./schema/compiled-schema.ts";
 import { SchemaRejected } from "./schema/schema-rejected.ts";
 import type { ToolDefinition, ToolHttp } from "./tool.ts";
 import { type AllowUrl, checkEndpoint, declaredProperties } from "./tool-endpoint.ts";
-import { type LintNote, lintTool } from "./tool-lint.ts";
+import { lintTool } from "./tool-lint.ts";
+import type { LintNote } from "./tool-lint-note.ts";
 import { checkToolShape, memberPath } from "./tool-shape.ts";
 
 /** A definition that may be registered. */

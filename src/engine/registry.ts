@@ -4,6 +4,8 @@ import { compileSchema } from "../core/schema/compile-schema.ts";
 import type { CompiledSchema } from "../core/schema/compiled-schema.ts";
 import { type CheckedTool, checkToolDefinition } from "../core/tool-definition.ts";
 import type { AllowUrl } from "../core/tool-endpoint.ts";
+import { type LintNote, note } from "../core/tool-lint-note.ts";
+import { lintAmong } from "../core/tool-lint-registry.ts";
 import { GatewayError } from "../errors.ts";
 import type { StoredTool, ToolStore } from "./ports.ts";
 import {
@@ -103,6 +105,12 @@ export class ToolRegistry {
   /** The tools from now on. */
   snapshot(): ToolSnapshot {
     return this.#snapshot;
+  }
+
+  /** All advice about a definition: what it earns by itself, and how it stands beside the other tools in force. */
+  advice({ definition, lint }: Pick<CheckedTool, "definition"> & { lint: readonly LintNote[] }): LintNote[] {
+    const tools = this.#snapshot.list().map((tool) => tool.definition);
+    return [...lint, ...lintAmong(definition, tools)];
   }
 
   /** Judges a definition under this registry's network policy and stores nothing. Throws as `checkToolDefinition` does. */
@@ -230,7 +238,8 @@ export class ToolRegistry {
       if (!this.#files.has(tool.definition.name)) return tool;
       const message =
         "This stored tool hides the tool of the same name in a file; delete it to use that one.";
-      return { ...tool, lint: [...tool.lint, { reason: "hides_file_tool", path: "name", message }] };
+      const hides = note("hides_file_tool", "name", message, `DELETE /tools/${tool.definition.name}`);
+      return { ...tool, lint: [...tool.lint, hides] };
     });
     this.#snapshot = createSnapshot(this.#snapshot.revision + 1, [...this.#files.values(), ...stored]);
     return this.#snapshot;

@@ -3,7 +3,7 @@ import type { ToolSpec } from "../core/protocol/wire.ts";
 import type { CompiledSchema } from "../core/schema/compiled-schema.ts";
 import type { ToolDefinition } from "../core/tool.ts";
 import type { CheckedTool } from "../core/tool-definition.ts";
-import type { LintNote } from "../core/tool-lint.ts";
+import type { LintNote } from "../core/tool-lint-note.ts";
 
 /** A tool that can be offered and called. Nothing in it changes. */
 export interface RegisteredTool {

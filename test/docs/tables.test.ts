@@ -62,3 +62,17 @@ test("docs/wire.md has every error code, with its status and type", () => {
   assert.ok(known.length > 40);
   assert.deepEqual([...rows].sort(), known.sort());
 });
+
+test("docs/tools.md has every reason of the advice about a tool", () => {
+  const documented = firstColumn(readText("docs/tools.md"), "Registering");
+  const files = [
+    "core/tool-lint.ts",
+    "core/tool-lint-schema.ts",
+    "core/tool-lint-registry.ts",
+    "engine/registry.ts",
+  ];
+  const source = files.map((file) => readText(`src/${file}`)).join("");
+  const known = new Set([...source.matchAll(/\bnote\(\s*"(\w+)"/g)].map((match) => match[1] ?? ""));
+  assert.ok(known.size > 15);
+  assert.deepEqual([...documented].sort(), [...known].sort());
+});

@@ -37,7 +37,7 @@ export class Patterns {
     const known = this.#compiled.get(source);
     if (known !== undefined) return known;
     if (this.#size > MAX_PROGRAM) throw new Error("the patterns of this schema are too large together");
-    const program = compile(source);
+    const program = compilePattern(source);
     const size = program.programSize();
     this.#size += size;
     const pattern: Pattern = {
@@ -52,7 +52,8 @@ export class Patterns {
   }
 }
 
-function compile(source: string): RE2JS {
+/** The program of a pattern. Throws an `Error` that says why it cannot be used. */
+export function compilePattern(source: string): RE2JS {
   if (/\(\?<?[=!]/.test(source)) {
     throw new Error("look-around is not supported; split the pattern into several under allOf");
   }

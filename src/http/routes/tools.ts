@@ -19,6 +19,10 @@ function toBody({ definition, lint, updatedAt }: Pick<RegisteredTool, "definitio
   return { ...definition, lint, updated_at: new Date(updatedAt).toISOString() };
 }
 
+/** The same for a tool in force, with all advice about it. */
+const toAdvised = (registry: ToolRegistry) => (tool: RegisteredTool) =>
+  toBody({ ...tool, lint: registry.advice(tool) });
+
 const entityTags = (header: string): readonly string[] => header.match(/(?:W\/)?"[^"]*"|\*/g) ?? [];
 
 /** `If-Match` and `If-None-Match` (RFC 9110, section 13.1). A weak tag never matches: changes need the very version. */
@@ -34,7 +38,7 @@ function precondition({ headers }: FastifyRequest): Precondition {
 /** What a definition would be answered with, without storing it. */
 function lint(registry: ToolRegistry, input: unknown) {
   try {
-    return { valid: true, faults: [], lint: registry.check(input).lint };
+    return { valid: true, faults: [], lint: registry.advice(registry.check(input)) };
   } catch (error) {
     if (!(error instanceof GatewayError)) throw error;
     return { valid: false, faults: error.options.details ?? [], lint: [] };
@@ -42,11 +46,12 @@ function lint(registry: ToolRegistry, input: unknown) {
 }
 
 function readRoutes(app: FastifyInstance, registry: ToolRegistry): void {
-  app.get("/tools", ADMIN, () => ({ object: "list", data: registry.snapshot().list().map(toBody) }));
+  const show = toAdvised(registry);
+  app.get("/tools", ADMIN, () => ({ object: "list", data: registry.snapshot().list().map(show) }));
   app.get<Named>("/tools/:name", ADMIN, (request, reply) => {
     const tool = registry.snapshot().get(request.params.name);
     if (!tool) throw new GatewayError("tool_not_found", "There is no tool of this name.", { param: "name" });
-    return reply.header("etag", tool.etag).send(toBody(tool));
+    return reply.header("etag", tool.etag).send(show(tool));
   });
   app.get<Named>("/tools/:name/versions", ADMIN, async (request) => {
     const versions = await registry.versions(request.params.name);
@@ -59,13 +64,14 @@ function readRoutes(app: FastifyInstance, registry: ToolRegistry): void {
 }
 
 function writeRoutes(app: FastifyInstance, registry: ToolRegistry): void {
+  const show = toAdvised(registry);
   app.post("/tools", ADMIN, async (request, reply) => {
     const tool = await registry.create(requireObject(request.body));
     const { name } = tool.definition;
     return reply
       .code(201)
       .headers({ etag: tool.etag, location: `/tools/${name}` })
-      .send(toBody(tool));
+      .send(show(tool));
   });
   app.put<Named>("/tools/:name", ADMIN, async (request, reply) => {
     const input = requireObject(request.body);
@@ -73,12 +79,12 @@ function writeRoutes(app: FastifyInstance, registry: ToolRegistry): void {
     return reply
       .code(created ? 201 : 200)
       .header("etag", tool.etag)
-      .send(toBody(tool));
+      .send(show(tool));
   });
   app.patch<Named>("/tools/:name", ADMIN, async (request, reply) => {
     const patch = requireObject(request.body);
     const tool = await registry.patch(request.params.name, patch, precondition(request));
-    return reply.header("etag", tool.etag).send(toBody(tool));
+    return reply.header("etag", tool.etag).send(show(tool));
   });
   app.delete<Named>("/tools/:name", ADMIN, async (request, reply) => {
     await registry.delete(request.params.name, precondition(request));

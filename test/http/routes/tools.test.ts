@@ -181,6 +181,29 @@ test("an unknown tool is 404 everywhere, whatever its name", async () => {
   }
 });
 
+test("every answer for one tool has the advice about it beside the other tools", async () => {
+  const { send } = await setup();
+  const near = ["name_ambiguous", "description_ambiguous"];
+  const reasons = (answer: { json(): { lint: { reason: string }[] } }) =>
+    answer.json().lint.map(({ reason }) => reason);
+  await send("PUT", "/tools/get_weather", {
+    ...TOOL,
+    description: "Sun, rain, wind. For outings, when asked.",
+  });
+  const again = { ...TOOL, description: "When asked: sun, rain, wind, for outings." };
+  assert.deepEqual(reasons(await send("POST", "/tools/lint", { name: "fetch_weather", ...again })), near);
+  assert.deepEqual(reasons(await send("GET", "/tools/get_weather")), [], "linting registers nothing");
+  assert.deepEqual(reasons(await send("PUT", "/tools/fetch_weather", again)), near);
+  assert.deepEqual(reasons(await send("GET", "/tools/get_weather")), near);
+  const { data } = (await send("GET", "/tools")).json();
+  assert.deepEqual(
+    data.map((tool: { lint: unknown[] }) => tool.lint.length),
+    [2, 2],
+  );
+  await send("DELETE", "/tools/fetch_weather");
+  assert.deepEqual(reasons(await send("GET", "/tools/get_weather")), []);
+});
+
 test("lint says what is wrong or could be better, and stores nothing", async () => {
   const { send } = await setup();
   const good = await send("POST", "/tools/lint", { name: "getWeather", ...TOOL });
@@ -188,8 +211,8 @@ test("lint says what is wrong or could be better, and stores nothing", async () 
   const { valid, faults, lint } = good.json();
   assert.deepEqual([valid, faults], [true, []]);
   assert.deepEqual(
-    lint.map(({ path }: { path: string }) => path),
-    ["name"],
+    lint.map(({ path, suggestion }: { path: string; suggestion: string }) => [path, suggestion]),
+    [["name", "get_weather"]],
   );
   const bad = (await send("POST", "/tools/lint", { name: "a.b", ...TOOL })).json();
   assert.deepEqual([bad.valid, bad.faults[0].path, bad.lint], [false, "name", []]);
