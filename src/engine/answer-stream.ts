@@ -44,6 +44,8 @@ export class StreamAnswer implements Answer {
   shown = false;
   /** Looks of the keepalive since something was written. */
   #silent = 0;
+  /** What is kept back, and whether the client would see text or a call in it. */
+  #held: { pieces: (Buffer | string)[]; shows: boolean } | undefined;
   /** The client's buffer is full. */
   blocked = false;
 
@@ -118,8 +120,21 @@ export class StreamAnswer implements Answer {
     this.flush();
   }
 
+  hold(): void {
+    this.#held = { pieces: [], shows: false };
+  }
+
+  release(show: boolean): void {
+    const held = this.#held;
+    this.#held = undefined;
+    if (!held || !show) return;
+    if (held.shows && !this.shown) this.#show();
+    for (const piece of held.pieces) this.#write(piece);
+  }
+
   restart(): void {
     this.#finish.clear();
+    if (this.#held) this.hold();
   }
 
   /** Hands over what has gathered. After it, `blocked` says whether to wait for the client. */
@@ -141,8 +156,8 @@ export class StreamAnswer implements Answer {
   /** To be called twice in every keepalive interval: writes one where the stream has been silent for that long. */
   keepalive(as: "comment" | "chunk"): void {
     if (this.blocked || ++this.#silent < 2) return;
-    if (as === "chunk") this.#chunk(0, {});
-    else this.#write(": keep-alive\n\n");
+    if (as === "chunk" && !this.#held) this.#chunk(0, {});
+    else this.#pending.push(": keep-alive\n\n");
     this.flush();
   }
 
@@ -190,11 +205,19 @@ export class StreamAnswer implements Answer {
   }
 
   #show(): void {
+    if (this.#held) {
+      this.#held.shows = true;
+      return;
+    }
     this.shown = true;
     this.#options.onFirstToken();
   }
 
   #write(piece: Buffer | string): void {
+    if (this.#held) {
+      this.#held.pieces.push(piece);
+      return;
+    }
     const last = this.#pending.length - 1;
     const before = this.#pending[last];
     if (typeof before === "string" && typeof piece === "string") this.#pending[last] = before + piece;

@@ -38,6 +38,15 @@ export class WholeAnswer implements Answer {
   /** Progress is for streams. */
   progress(): void {}
 
+  /** Nothing leaves before the end, so holding is to remember what was there before. */
+  hold(): void {
+    this.settle();
+  }
+
+  release(show: boolean): void {
+    if (!show) this.restart();
+  }
+
   /** Nothing leaves before the end. */
   flush(): void {}
 

@@ -22,6 +22,8 @@ export interface ToolSummary {
   attempts: number;
   duration_ms: number;
   error_kind?: string;
+  /** It passed every check of a dry run and was not sent. */
+  dry_run?: true;
 }
 
 /** The `toolweir` member of the finish chunk and of an unstreamed answer. */
@@ -64,6 +66,10 @@ export interface Answer {
   progress(event: Progress): void;
   /** Sends what has gathered, when more will be long in coming. */
   flush(): void;
+  /** From now on what is said is kept back, because it may be meant for the gateway. */
+  hold(): void;
+  /** Ends the holding: what was kept back goes out, or is forgotten. */
+  release(show: boolean): void;
   /** A new attempt begins: what an earlier one left behind unseen is forgotten. */
   restart(): void;
 }

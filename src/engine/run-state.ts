@@ -36,6 +36,8 @@ export interface RunOptions {
   scope: RunScope;
   /** Aborts when the client leaves or the gateway gives up. */
   signal: AbortSignal;
+  /** Judge every call, and send nothing to a tool. */
+  dryRun: boolean;
   /** Called after every change of the record. */
   onRecord(): void;
 }
@@ -54,6 +56,7 @@ export class Run {
   readonly answer: Answer;
   readonly scope: RunScope;
   readonly signal: AbortSignal;
+  readonly dryRun: boolean;
   readonly deps: EngineDeps;
   readonly locale: "en" | "zh";
   readonly record: RunRecord;
@@ -63,6 +66,8 @@ export class Run {
   messages: ChatMessage[];
   round = 0;
   usage: Usage | undefined;
+  /** The model has been asked to complete a call that was cut off. */
+  continued = false;
   /** Set when the next round is the last one. */
   lastRound: StopReason | undefined;
   readonly #startedAt: number;
@@ -85,6 +90,7 @@ export class Run {
     this.answer = options.answer;
     this.scope = options.scope;
     this.signal = options.signal;
+    this.dryRun = options.dryRun;
     this.onRecord = options.onRecord;
     this.messages = options.request.messages;
     this.#startedAt = deps.now();

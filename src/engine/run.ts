@@ -3,6 +3,7 @@ import type { ChatMessage, FinishReason } from "../core/protocol/wire.ts";
 import type { Ending, StopReason } from "./answer.ts";
 import { WholeAnswer } from "./answer-whole.ts";
 import { askModel } from "./ask.ts";
+import { continueCut } from "./continue-cut.ts";
 import { type CallResult, executeCalls, toChatMessage } from "./execute.ts";
 import { keepTurn } from "./kept-turns.ts";
 import { countRefusals } from "./limits.ts";
@@ -14,7 +15,7 @@ import { type Run, withNote } from "./run-state.ts";
  *
  * 1. What the client may see has reached its answer when a round ends.
  * 2. Every gateway call of a reply is answered before the model is asked again, and runs once.
- * 3. A reply that was cut off never runs a call.
+ * 3. A reply that was cut off never runs a call; once in a run the model is asked to complete it.
  * 4. Calls of client tools end the run; what the gateway did in it is kept for its continuation.
  * 5. When a limit is reached the model gets one last round without tools, whose text ends the run. A call of a client's tool that
  *    it makes all the same is handed over, since the client has seen it come.
@@ -22,7 +23,7 @@ import { type Run, withNote } from "./run-state.ts";
 export async function runRounds(run: Run): Promise<Ending> {
   const given = run.messages.length;
   for (;;) {
-    const reply = await askModel(run);
+    const reply = await wholeReply(run);
     if (reply.finish !== "tool_calls") return run.ending(reply.finish, stopReason(run, reply.finish));
     const clientCalls = reply.calls.filter((call) => run.offer.owner(call.name) === "client");
     if (run.lastRound && clientCalls.length === 0) return run.ending("stop", run.lastRound);
@@ -36,6 +37,11 @@ export async function runRounds(run: Run): Promise<Ending> {
     }
     goOn(run, reply, results);
   }
+}
+
+async function wholeReply(run: Run): Promise<Reply> {
+  const reply = await askModel(run);
+  return reply.finish === "length" ? continueCut(run, reply) : reply;
 }
 
 /** Prepares the next round: the conversation grows by the turn, and the limits are looked at. */
