@@ -66,6 +66,7 @@ export async function buildApp({ config, env, startTracing }: AppOptions): Promi
     concurrentRuns: config.limits.concurrent_runs,
     keepalive: config.keepalive,
     locale: config.locale,
+    repair: config.repair,
     now: Date.now,
     newId: (prefix) => prefix + randomUUID().replaceAll("-", ""),
   });
@@ -85,7 +86,7 @@ export async function buildApp({ config, env, startTracing }: AppOptions): Promi
   let retired = false;
   await server.register(chatRoute, { engine, compat: config.compat });
   await server.register(toolRoutes, { registry });
-  await server.register(invokeRoute, { registry, transport, locale: config.locale });
+  await server.register(invokeRoute, { registry, transport, locale: config.locale, repair: config.repair });
   await server.register(runRoutes, { book });
   await server.register(passThroughRoutes, { passThrough });
   await server.register(opsRoutes, {

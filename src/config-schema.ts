@@ -17,6 +17,7 @@ export interface Settings {
   };
   selection?: object;
   locale: "en" | "zh";
+  repair: "safe" | "off";
   keepalive: { every_ms: number; as: "comment" | "chunk" | "off" };
   auth: { mode?: "keys" | "none"; keys: KeySettings[] };
   compat: "extended" | "strict";
@@ -173,6 +174,7 @@ export const SETTINGS: SettingSchema = group({
   }),
   selection: group({ max_tools: whole(undefined, 1) }),
   locale: oneOf(["en", "zh"], "en"),
+  repair: oneOf(["safe", "off"], "safe"),
   keepalive: section({ every_ms: milliseconds(15_000), as: oneOf(["comment", "chunk", "off"], "comment") }),
   auth: section({ mode: oneOf(["keys", "none"]), keys: list(key, "a list of client keys") }),
   compat: oneOf(["extended", "strict"], "extended"),

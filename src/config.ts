@@ -50,6 +50,8 @@ export interface Config {
     concurrent_runs: number;
   };
   locale: "en" | "zh";
+  /** `safe`: arguments that are not JSON are repaired where they have one reading only. */
+  repair: "safe" | "off";
   keepalive: { every_ms: number; as: "comment" | "chunk" | "off" };
   auth: { mode: "keys" | "none"; keys: readonly KeyConfig[] };
   /** `strict`: leave the `toolweir` member out of every answer. */
@@ -123,6 +125,7 @@ class Loader {
       models: this.#models(upstreams),
       limits: settings.limits,
       locale: settings.locale,
+      repair: settings.repair,
       keepalive: settings.keepalive,
       auth: this.#auth(isLoopback(host), adminKey),
       compat: settings.compat,

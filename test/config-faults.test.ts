@@ -30,6 +30,7 @@ const ONE_FAULT: [text: string, line: string, env?: Env][] = [
   ["port: true", "port: expected a whole number from 0 to 65535"],
   ["admin_key: 12345", "admin_key: expected the key as text (in quotes if it has digits only)"],
   ["locale: de", "locale: expected one of en, zh"],
+  ["repair: on", "repair: expected one of safe, off"],
   ["keepalive: { as: ping }", "keepalive.as: expected one of comment, chunk, off"],
   ["store: postgres://x", "store: expected sqlite:FILE, memory: or redis://HOST:PORT/DB"],
   ["upstreams: []", "upstreams: expected a list of at least one upstream"],

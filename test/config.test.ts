@@ -38,6 +38,7 @@ suite("loadConfig", () => {
         concurrent_runs: 2000,
       },
       locale: "en",
+      repair: "safe",
       keepalive: { every_ms: 15_000, as: "comment" },
       auth: { mode: "none", keys: [] },
       compat: "extended",

@@ -101,6 +101,7 @@ function judge(run: Run, call: ToolCall): PlannedCall {
 function gateContext(run: Run): GateContext {
   return {
     locale: run.locale,
+    repair: run.deps.repair,
     callsOfTool: (name) => run.callsOfTool.get(name) ?? 0,
     objection: () => undefined,
   };
@@ -119,6 +120,7 @@ function note(run: Run, call: ToolCall, record: CallRecord, passage: Passage): v
       call.id,
     );
     if (verdict.pass && verdict.changes?.length) run.scope.coerced(call.name, verdict.changes.length);
+    if (verdict.pass && verdict.repairs) run.scope.repaired(call.name, verdict.repairs);
   }
 }
 

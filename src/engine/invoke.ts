@@ -8,6 +8,7 @@ import type { RegisteredTool } from "./tool-snapshot.ts";
 export interface InvokeDeps {
   transport: ToolTransport;
   locale: "en" | "zh";
+  repair: "safe" | "off";
   newId(prefix: string): string;
 }
 
@@ -43,6 +44,7 @@ export async function invokeTool(
   };
   const { verdicts, args, refusal } = passGates(call, tool, {
     locale: deps.locale,
+    repair: deps.repair,
     callsOfTool: () => 0,
     objection: () => undefined,
   });

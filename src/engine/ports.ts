@@ -228,6 +228,8 @@ export interface RunScope {
   startTool(tool: string, callId: string, round: number): ToolScope;
   verdict(note: GateNote, callId: string): void;
   coerced(tool: string, count: number): void;
+  /** The arguments of a call were not JSON; `kinds` are closed words for what was put right in them. */
+  repaired(tool: string, kinds: readonly string[]): void;
   /** A call that was refused with an explanation for the model. */
   corrected(tool: string): void;
   /** The client gets its first text now. */

@@ -16,6 +16,8 @@ export interface CallRecord {
     problem?: string;
     feedback?: string;
     changes?: readonly Change[];
+    /** What had to be put right in the argument text before it could be read. */
+    repairs?: readonly string[];
   }[];
   outcome: "ok" | "error" | "rejected" | "timeout" | "cancelled" | "client" | "duplicate" | "known";
   attempts: number;

@@ -18,6 +18,7 @@ export interface EngineDeps {
   telemetry: Telemetry;
   limits: Limits;
   locale: "en" | "zh";
+  repair: "safe" | "off";
   /** Unix milliseconds. */
   now(): number;
   newId(prefix: string): string;

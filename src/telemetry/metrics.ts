@@ -37,7 +37,7 @@ export type Metrics = ReturnType<typeof createMetrics>;
 
 /**
  * Every series of `/metrics`, in one registry of its own. No label is unbounded: a route is a pattern, an upstream is configured, a
- * code, gate, problem, outcome or stop reason is from a closed list, and a tool is a registered name (the first 200 of them, the
+ * code, gate, problem, repair, outcome or stop reason is from a closed list, and a tool is a registered name (the first 200 of them, the
  * rest is `other`; what the model made up is `unknown`). Never a key, user, session, model, URL or message.
  */
 export function createMetrics(isRegistered: (tool: string) => boolean) {
@@ -87,6 +87,7 @@ export interface ToolSeries {
   ended(outcome: ToolOutcome, seconds: number): void;
   verdict(note: GateNote): void;
   coerced(count: number): void;
+  repaired(kinds: readonly string[]): void;
   corrected(): void;
 }
 
@@ -115,6 +116,9 @@ function toolSeries(series: Series, tool: string): ToolSeries {
       series.verdicts.inc({ tool, gate, verdict: pass ? "pass" : "reject", problem: problem ?? "none" });
     },
     coerced: (count) => coercions.inc(count),
+    repaired(kinds) {
+      for (const kind of kinds) series.repairs.inc({ tool, kind });
+    },
     corrected: () => corrections.inc(),
   };
 }
@@ -152,6 +156,7 @@ function createSeries(register: Registry) {
       "problem",
     ]),
     coercions: counter("coercions_total", "Argument values that were converted without loss.", ["tool"]),
+    repairs: counter("repairs_total", "Faults put right in arguments that were not JSON.", ["tool", "kind"]),
     corrections: counter("corrections_total", "Calls refused with an explanation for the model.", ["tool"]),
     requests: counter("http_requests_total", "Answered HTTP requests.", ["route", "method", "status_class"]),
     droppedLines: counter("log_lines_dropped_total", "Log lines lost because the log's reader was too slow."),

@@ -142,6 +142,10 @@ class ObservedRun implements RunScope {
     this.#parts.metrics.tool(tool).coerced(count);
   }
 
+  repaired(tool: string, kinds: readonly string[]): void {
+    this.#parts.metrics.tool(tool).repaired(kinds);
+  }
+
   corrected(tool: string): void {
     this.#parts.metrics.tool(tool).corrected();
   }

@@ -22,6 +22,7 @@ function pass(
   };
   return passGates(whole, toolNamed("t", change), {
     locale: "en",
+    repair: "safe",
     callsOfTool: () => 0,
     objection: () => undefined,
     ...context,
@@ -46,7 +47,7 @@ for (const raw of ["", " \n", "{}", "null"]) {
 for (const [raw, problem, said] of [
   ['{"city":', "incomplete", /not valid JSON: .*complete JSON object/],
   ['{"city":"x"}}', "trailing", /not valid JSON/],
-  ["{'city':'x'}", "syntax", /not valid JSON/],
+  ['{"city":"x"y"}', "syntax", /not valid JSON/],
   ["[".repeat(65), "depth", /not valid JSON/],
 ] as const) {
   test(`${raw.slice(0, 20)} stops at the syntax gate: ${problem}`, () => {
@@ -63,6 +64,48 @@ for (const [raw, problem, said] of [
 test("arguments that were too long are not judged by their beginning", () => {
   const { refusal } = pass('{"city":"x"}', {}, {}, { tooLong: true });
   assert.deepEqual([refusal?.gate, refusal?.code], ["syntax", "arguments_too_large"]);
+});
+
+test("arguments that can be read in one way only are repaired, and the verdict says how", () => {
+  const passage = pass("```\n{'city': 'Oslo',}\n```");
+  assert.deepEqual(gatesOf(passage), ["syntax true", "schema true", "rules true", "context true"]);
+  assert.deepEqual(passage.args, { city: "Oslo" });
+  const [syntax] = passage.verdicts;
+  assert.deepEqual(syntax?.pass && syntax.repairs, ["code_fence", "single_quotes", "trailing_comma"]);
+});
+
+test("valid arguments are not asked to be repaired", () => {
+  const [syntax] = pass('{"city":"Use ```js\\n``` and \'x\',}"}').verdicts;
+  assert.deepEqual(syntax, { gate: "syntax", pass: true });
+});
+
+test("with repair off, arguments that are not JSON stop at the syntax gate, with the fault that they have", () => {
+  const { refusal } = pass("{'city':'x'}", {}, { repair: "off" });
+  assert.deepEqual([refusal?.gate, refusal?.problem], ["syntax", "syntax"]);
+  assert.match(`${refusal?.feedback}`, /at position 1, but found "'"/);
+});
+
+test("what cannot be repaired is explained as the strict parser sees it", () => {
+  const { refusal } = pass('{"city":"x",} {');
+  assert.match(`${refusal?.feedback}`, /at position 12, but found "}"/);
+});
+
+test("a repaired call that would change something is not run, whatever its tool says of approvals", () => {
+  const said = (change: object) => {
+    const { args, refusal } = pass("{city: 'x'}", change);
+    assert.equal(args, undefined);
+    return [refusal?.gate, refusal?.code, refusal?.problem];
+  };
+  const approval = ["context", "approval_required"];
+  assert.deepEqual(said({ level: "write", confirm: "never" }), [...approval, "repaired"]);
+  assert.deepEqual(said({ level: "write" }), [...approval, "approval"]);
+  assert.deepEqual(said({ level: "admin", confirm: "never" }), [
+    "context",
+    "session_not_elevated",
+    "elevation",
+  ]);
+  const { refusal } = pass("{city: 'x'}", { level: "write", confirm: "never" });
+  assert.match(`${refusal?.feedback}`, /needs a person's approval.*again with valid JSON/);
 });
 
 for (const raw of ["[]", '"x"', "7", "true", "[1]"]) {
@@ -107,6 +150,7 @@ test("every refusal speaks the language of the run", () => {
     pass("x", {}, zh, { tooLong: true }),
     pass('{"city":"x"}', { level: "write" }, zh),
     pass('{"city":"x"}', { level: "admin" }, zh),
+    pass("{city: 'x'}", { level: "write", confirm: "never" }, zh),
     pass('{"city":"x"}', { max_calls_per_run: 1 }, { ...zh, callsOfTool: () => 1 }),
   ]) {
     assert.match(`${passage.refusal?.feedback}`, /\p{Script=Han}/u);

@@ -104,6 +104,7 @@ export function fakeScope(): RunScope & { notes: [name: string, ...said: unknown
     }),
     verdict: note("verdict"),
     coerced: note("coerced"),
+    repaired: note("repaired"),
     corrected: note("corrected"),
     firstToken: note("firstToken"),
     upstreamFailed: note("upstreamFailed"),
@@ -154,6 +155,7 @@ export function fakeDeps(scene: Scene): EngineDeps {
       ...scene.limits,
     },
     locale: scene.locale ?? "en",
+    repair: "safe",
     now: scene.now ?? (() => 1_000_000),
     newId: (prefix) => `${prefix}${++ids}`,
   };

@@ -13,6 +13,7 @@ function countAll(metrics: Metrics, tool: string): void {
   series.ended("ok", 0.1);
   series.verdict({ tool, gate: "schema", pass: true });
   series.coerced(1);
+  series.repaired(["comment"]);
   series.corrected();
 }
 
@@ -33,6 +34,7 @@ suite("render", () => {
       "toolweir_http_requests_total counter",
       "toolweir_log_lines_dropped_total counter",
       "toolweir_open_runs gauge",
+      "toolweir_repairs_total counter",
       "toolweir_rounds_total counter",
       "toolweir_run_duration_seconds histogram",
       "toolweir_runs_total counter",
@@ -52,6 +54,7 @@ suite("render", () => {
     series.ended("timeout", 0.2);
     series.verdict({ tool: "get_weather", gate: "schema", pass: false, problem: "missing" });
     series.coerced(3);
+    series.repaired(["comment", "trailing_comma"]);
     metrics.openRuns.inc();
     metrics.openRuns.inc();
     metrics.runEnded("completed", 1.5);
@@ -61,6 +64,8 @@ suite("render", () => {
       'toolweir_tool_duration_seconds_count{tool="get_weather"} 1',
       'toolweir_gate_verdicts_total{tool="get_weather",gate="schema",verdict="reject",problem="missing"} 1',
       'toolweir_coercions_total{tool="get_weather"} 3',
+      'toolweir_repairs_total{tool="get_weather",kind="comment"} 1',
+      'toolweir_repairs_total{tool="get_weather",kind="trailing_comma"} 1',
       "toolweir_open_runs 1",
       'toolweir_runs_total{stop_reason="completed"} 1',
       "toolweir_run_duration_seconds_sum 1.5",

@@ -164,6 +164,7 @@ suite("the numbers of a run", () => {
       round.end({ finish: "stop", upstream: "main" });
       tool.end({ outcome: "ok", attempts: 1, durationMs: 1 });
       run.coerced("made_up", 2);
+      run.repaired("get_weather", ["comment"]);
       run.firstToken();
       run.end({ stopReason: "completed", rounds: 1 });
     }
@@ -173,6 +174,7 @@ suite("the numbers of a run", () => {
     assert.equal(await value('tool_calls_total{tool="get_weather",outcome="ok"}'), 1);
     assert.equal(await value("time_to_first_token_seconds_count"), 1);
     assert.equal(await value('coercions_total{tool="unknown"}'), 4);
+    assert.equal(await value('repairs_total{tool="get_weather",kind="comment"}'), 2);
   });
 
   test("measure from the arrival of the request, added latency only up to the first round", async () => {

@@ -1,11 +1,15 @@
 import type { RegisteredTool } from "../tool-snapshot.ts";
 import type { Gate, GateContext, Verdict } from "./gate.ts";
 
-/** Gate 4: this caller may do this now. */
+/** Gate 4: this caller may do this now, with these arguments. */
 export const contextGate: Gate = {
   name: "context",
-  check({ tool }, context) {
-    const objection = context.objection(tool) ?? overused(tool, context) ?? unapproved(tool, context);
+  check({ tool, repairs }, context) {
+    const objection =
+      context.objection(tool) ??
+      overused(tool, context) ??
+      unapproved(tool, context) ??
+      (repairs.length > 0 ? doubtful(tool, context) : undefined);
     return objection ? { gate: "context", pass: false, ...objection } : { gate: "context", pass: true };
   },
 };
@@ -37,4 +41,15 @@ function unapproved({ definition }: RegisteredTool, { locale }: GateContext): Ob
     zh: `工具“${name}”会修改数据，需要人工批准，目前无法请求批准，未执行。请告知用户。`,
   };
   return { code: "approval_required", problem: "approval", feedback: feedback[locale] };
+}
+
+/** A person must see what a repaired call would change, even where the tool needs no approval otherwise. */
+function doubtful({ definition }: RegisteredTool, { locale }: GateContext): Objection | undefined {
+  const { level, name } = definition;
+  if (level === "read") return undefined;
+  const feedback = {
+    en: `"${name}" changes something, and its arguments were not valid JSON: with repaired arguments it needs a person's approval. It was not run. Call it again with valid JSON.`,
+    zh: `工具“${name}”会修改数据，而参数不是合法的 JSON：修复后的调用需要人工批准，未执行。请用合法的 JSON 重新调用。`,
+  };
+  return { code: "approval_required", problem: "repaired", feedback: feedback[locale] };
 }

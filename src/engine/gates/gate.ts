@@ -1,3 +1,4 @@
+import type { RepairName } from "../../core/json/repair-names.ts";
 import type { JsonObject, JsonValue } from "../../core/json/value.ts";
 import type { ToolCall } from "../../core/protocol/accumulator.ts";
 import type { RegisteredTool } from "../tool-snapshot.ts";
@@ -19,7 +20,7 @@ export interface Change {
 
 /** What one gate says of one call. */
 export type Verdict =
-  | { gate: GateName; pass: true; changes?: readonly Change[] }
+  | { gate: GateName; pass: true; changes?: readonly Change[]; repairs?: readonly RepairName[] }
   | {
       gate: GateName;
       pass: false;
@@ -34,6 +35,8 @@ export type Verdict =
 /** What the gates know beside the call. */
 export interface GateContext {
   locale: "en" | "zh";
+  /** `safe`: arguments that are not JSON are repaired where they have one reading only. */
+  repair: "safe" | "off";
   /** How often the tool has already been called in this run, this call not counted. */
   callsOfTool(name: string): number;
   /** `undefined`: this caller may use the tool. Else why not. */
@@ -46,6 +49,8 @@ export interface CheckedCall {
   readonly tool: RegisteredTool;
   /** Set by the syntax gate, replaced by gates that change it. */
   value: JsonValue;
+  /** Set by the syntax gate: what had to be put right before the arguments could be read. */
+  repairs: readonly RepairName[];
 }
 
 /** One check that a call must pass. Bad model output is a verdict, never an exception. */
@@ -66,7 +71,7 @@ export interface Passage {
 
 /** Sends a call through the gates; the first that refuses it is the last that is asked. */
 export function passGates(call: ToolCall, tool: RegisteredTool, context: GateContext): Passage {
-  const checked: CheckedCall = { call, tool, value: null };
+  const checked: CheckedCall = { call, tool, value: null, repairs: [] };
   const verdicts: Verdict[] = [];
   for (const gate of GATES) {
     const verdict = gate.check(checked, context);

@@ -1,11 +1,12 @@
 import { jsonErrorMessage } from "../../core/json/parse-error.ts";
 import { JsonParser } from "../../core/json/parser.ts";
+import { repairJson } from "../../core/json/repair.ts";
 import type { Gate, Verdict } from "./gate.ts";
 
-/** Gate 1: the argument text is one JSON text. No text at all is an empty object. */
+/** Gate 1: the argument text is one JSON text, or can be repaired to one. No text at all is an empty object. */
 export const syntaxGate: Gate = {
   name: "syntax",
-  check(checked, { locale }) {
+  check(checked, { locale, repair }) {
     const { raw, tooLong } = checked.call;
     if (tooLong) return refuse("arguments_too_large", "length", TOO_LARGE[locale]);
     if (raw.trim() === "") {
@@ -18,6 +19,12 @@ export const syntaxGate: Gate = {
     if (parser.value !== undefined && parser.status === "complete") {
       checked.value = parser.value;
       return { gate: "syntax", pass: true };
+    }
+    const repaired = repair === "safe" ? repairJson(raw) : undefined;
+    if (repaired) {
+      checked.value = repaired.value;
+      checked.repairs = repaired.repairs;
+      return { gate: "syntax", pass: true, repairs: repaired.repairs };
     }
     const { error } = parser;
     const reason = error?.reason ?? "incomplete";
