@@ -24,6 +24,8 @@ export interface ChatCall {
   toolsHeader: string | undefined;
   /** `x-toolweir-events: 1`. */
   events: boolean;
+  /** `x-toolweir-dry-run: 1`. */
+  dryRun: boolean;
   /** Leave the `toolweir` member out. */
   strict: boolean;
   /** When the request arrived, on the clock of `performance.now()`. */
@@ -154,6 +156,7 @@ export class ChatEngine {
       answer,
       scope,
       signal: call.stop.signal,
+      dryRun: call.dryRun,
       onRecord: () => this.#deps.book.changed(call.runId),
     });
     this.#deps.book.add(caller.name, run.record);

@@ -7,7 +7,7 @@ import { runAttempts, type ToolErrorKind, type ToolOutcomeResult } from "./attem
 import { CALL_TEXTS } from "./call-texts.ts";
 import { type GateContext, type Passage, passGates, type Verdict } from "./gates/gate.ts";
 import { ToolFailure, type ToolOutcome } from "./ports.ts";
-import { refusalMessage, type ToolMessage, toToolMessage } from "./results.ts";
+import { dryRunMessage, refusalMessage, type ToolMessage, toToolMessage } from "./results.ts";
 import type { CallRecord } from "./run-record.ts";
 import type { Run } from "./run-state.ts";
 import type { RegisteredTool } from "./tool-snapshot.ts";
@@ -42,6 +42,7 @@ interface PlannedCall {
  * 3. The same call twice in a round runs once.
  * 4. After the client has left, or the time of the phase is over, no further call is begun and reads are aborted; a write that
  *    has begun ends by itself.
+ * 5. In a dry run nothing is sent: a call that may run is answered with its arguments.
  */
 export async function executeCalls(run: Run, calls: readonly ToolCall[]): Promise<CallResult[]> {
   run.answer.flush();
@@ -210,6 +211,10 @@ async function runPlanned(run: Run, entry: PlannedCall, phase: Phase): Promise<v
     refuse(run, entry, { code: "tools_phase_over", problem: "tools_phase", feedback });
     return;
   }
+  if (run.dryRun) {
+    finishCall(run, entry, { attempts: 0, durationMs: 0 }, dryRunMessage(call, args));
+    return;
+  }
   const { definition } = tool;
   run.answer.progress({ type: "tool.started", ...run.names(call) });
   const span = run.scope.startTool(call.name, call.id, run.round);
@@ -220,7 +225,6 @@ async function runPlanned(run: Run, entry: PlannedCall, phase: Phase): Promise<v
     user: run.user,
     idempotencyKey: `${run.id}:${call.id}`,
     traceparent: span.traceparent,
-    dryRun: false,
   };
   const signal = definition.level === "read" ? phase.signal : new AbortController().signal;
   const outcome = await runAttempts(definition, args, attempt, signal, {
@@ -239,7 +243,6 @@ async function runPlanned(run: Run, entry: PlannedCall, phase: Phase): Promise<v
   const seen = isLate ? late(outcome) : outcome;
   const limited = isLate ? { ...definition, timeout_ms: outcome.durationMs } : definition;
   const message = toToolMessage(call, seen, limited, run.locale);
-  entry.result = { call, message, refused: undefined };
   finishCall(run, entry, seen, message);
   span.end({
     outcome: outcomeOf(seen.errorKind, message.ok),
@@ -256,20 +259,20 @@ function late(outcome: ToolOutcomeResult): ToolOutcomeResult {
 
 function finishCall(run: Run, entry: PlannedCall, outcome: ToolOutcomeResult, message: ToolMessage): void {
   const { call, record } = entry;
-  record.outcome = outcomeOf(outcome.errorKind, message.ok);
+  entry.result = { call, message, refused: undefined };
+  record.outcome = run.dryRun ? "dry_run" : outcomeOf(outcome.errorKind, message.ok);
   record.attempts = outcome.attempts;
   record.duration_ms = outcome.durationMs;
   if (message.errorKind) record.error_kind = message.errorKind;
   run.remember(entry.key, message);
   const numbers = { attempts: outcome.attempts, duration_ms: outcome.durationMs };
-  const kind = message.errorKind ? { error_kind: message.errorKind } : {};
-  run.answer.progress({
-    type: message.ok ? "tool.completed" : "tool.failed",
-    ...run.names(call),
-    ...numbers,
-    ...kind,
-  });
-  run.summarise(call, { ok: message.ok, cached: false, ...numbers, ...kind });
+  const more = {
+    ...(message.errorKind && { error_kind: message.errorKind }),
+    ...(run.dryRun && { dry_run: true as const }),
+  };
+  const type = message.ok ? "tool.completed" : "tool.failed";
+  run.answer.progress({ type, ...run.names(call), ...numbers, ...more });
+  run.summarise(call, { ok: message.ok, cached: false, ...numbers, ...more });
 }
 
 function outcomeOf(kind: ToolErrorKind | undefined, ok: boolean): ToolOutcome {

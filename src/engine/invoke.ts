@@ -59,7 +59,6 @@ export async function invokeTool(
     user: undefined,
     idempotencyKey: `${runId}:${call.id}`,
     traceparent: NO_TRACE,
-    dryRun: false,
   };
   const outcome = await runAttempts(definition, args, attempt, signal, { transport: deps.transport });
   const result = envelope(toToolMessage(call, outcome, definition, deps.locale));

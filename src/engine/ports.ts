@@ -86,7 +86,6 @@ export interface ToolAttempt {
   /** The same for every attempt of one call. */
   idempotencyKey: string;
   traceparent: string;
-  dryRun: boolean;
 }
 
 export interface ToolReply {

@@ -64,6 +64,12 @@ export function refusalMessage(call: CallName, code: string, sentence: string): 
   return failed(call, code, sentence);
 }
 
+/** The same envelope for a call that passed every check of a dry run: its arguments, as the tool would have got them. */
+export function dryRunMessage(call: CallName, args: JsonObject): ToolMessage {
+  const data = `{"dry_run":true,"message":"validated, not run","arguments":${stringifyJson(args)}}`;
+  return message(call, data, undefined, undefined);
+}
+
 function failed(call: CallName, kind: string, error: string): ToolMessage {
   return message(call, "null", kind, error);
 }

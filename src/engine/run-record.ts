@@ -19,7 +19,16 @@ export interface CallRecord {
     /** What had to be put right in the argument text before it could be read. */
     repairs?: readonly string[];
   }[];
-  outcome: "ok" | "error" | "rejected" | "timeout" | "cancelled" | "client" | "duplicate" | "known";
+  outcome:
+    | "ok"
+    | "error"
+    | "rejected"
+    | "timeout"
+    | "cancelled"
+    | "client"
+    | "duplicate"
+    | "known"
+    | "dry_run";
   attempts: number;
   duration_ms: number;
   error_kind?: string;

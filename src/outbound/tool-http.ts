@@ -90,7 +90,6 @@ function headersOf(request: RenderedRequest, attempt: ToolAttempt): Record<strin
     ...identity("x-toolweir-user", attempt.user),
     ...identity("idempotency-key", attempt.idempotencyKey),
     ...identity("traceparent", attempt.traceparent),
-    ...(attempt.dryRun && { "x-toolweir-dry-run": "1" }),
     "x-toolweir-hops": "1",
   };
 }

@@ -87,10 +87,10 @@ test("the tool gets every digit, coerced where nothing is lost, and the ids of t
   await rounds({ transport, tools: [toolNamed("get", { parameters })] }, [{ id: "c1", name: "get", args }]);
   const [sent] = transport.sent;
   assert.deepEqual(sent?.args, { id: 12345678901234567890n, n: 7 });
-  const { runId, callId, sessionId, idempotencyKey, dryRun } = sent?.attempt ?? {};
+  const { runId, callId, sessionId, idempotencyKey } = sent?.attempt ?? {};
   assert.deepEqual(
-    { runId, callId, sessionId, idempotencyKey, dryRun },
-    { runId: "run1", callId: "c1", sessionId: "session1", idempotencyKey: "run1:c1", dryRun: false },
+    { runId, callId, sessionId, idempotencyKey },
+    { runId: "run1", callId: "c1", sessionId: "session1", idempotencyKey: "run1:c1" },
   );
 });
 

@@ -41,7 +41,6 @@ export const attempt: ToolAttempt = {
   user: undefined,
   idempotencyKey: "key1",
   traceparent: "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01",
-  dryRun: false,
 };
 
 /** A transport in `open` mode that ends with the test. */

@@ -22,12 +22,7 @@ test("the arguments and the gateway's headers arrive", async (t) => {
     "user-agent": "own",
   };
   const tool = toolOf({ method: "POST", url: `${url}/a`, headers });
-  const reply = await openTransport(t).send(
-    tool,
-    { n: 2n ** 60n },
-    { ...attempt, dryRun: true, user: "u" },
-    never,
-  );
+  const reply = await openTransport(t).send(tool, { n: 2n ** 60n }, { ...attempt, user: "u" }, never);
   assert.deepEqual([reply.status, reply.body.toString()], [200, "{}"]);
   assert.equal(body, '{"n":1152921504606846976}');
   const { connection, "content-length": _, ...rest } = seen;
@@ -45,7 +40,6 @@ test("the arguments and the gateway's headers arrive", async (t) => {
     "x-toolweir-user": "u",
     "idempotency-key": "key1",
     traceparent: attempt.traceparent,
-    "x-toolweir-dry-run": "1",
     "x-toolweir-hops": "1",
   });
 });
@@ -59,8 +53,7 @@ test("names that no header can hold are percent-encoded, endless ones left out",
   const people = { user: "张\r\nx-evil: 1", sessionId: "s".repeat(5000) };
   await openTransport(t).send(toolOf({ url }), {}, { ...attempt, ...people }, never);
   assert.equal(seen["x-toolweir-user"], "%E5%BC%A0%0D%0Ax-evil: 1");
-  for (const name of ["x-evil", "x-toolweir-session", "x-toolweir-dry-run"])
-    assert.equal(seen[name], undefined);
+  for (const name of ["x-evil", "x-toolweir-session"]) assert.equal(seen[name], undefined);
 });
 
 test("every status is an answer, a redirect is not followed", async (t) => {

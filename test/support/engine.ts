@@ -125,6 +125,7 @@ export interface Scene {
   /** `x-toolweir-tools`. */
   header?: string;
   events?: boolean;
+  dryRun?: boolean;
   includeUsage?: boolean;
   now?: () => number;
   signal?: AbortSignal;
@@ -182,6 +183,7 @@ export function stage(scene: Scene): Stage {
     answer: request.stream ? streamAnswer(sink, scene, request, scope) : new WholeAnswer(request.model),
     scope,
     signal: scene.signal ?? sink.signal,
+    dryRun: scene.dryRun ?? false,
     onRecord() {},
   });
   return { run, sink, scope };

@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
-import type { ChatRequest } from "../../core/protocol/wire.ts";
+import { isObject } from "../../core/protocol/adapter.ts";
 import type { ChatEngine } from "../../engine/chat.ts";
 import { GatewayError } from "../../errors.ts";
 import { checkChatRequest } from "../chat-request.ts";
@@ -16,20 +16,22 @@ export interface ChatRouteDeps {
 const SESSION_ID = /^[A-Za-z0-9_.-]{1,64}$/;
 const IDEMPOTENCY_KEY = /^[A-Za-z0-9_.:-]{1,255}$/;
 
-/** `POST /v1/chat/completions`, streamed and not. */
+const ROUTE = { config: { access: "client" as const }, onRequest: nameRun };
+
+/** `POST /v1/chat/completions`, streamed and not. Every answer after authentication has the names of its run and session. */
 export function chatRoute(app: FastifyInstance, { engine, compat }: ChatRouteDeps, done: () => void): void {
-  app.post("/v1/chat/completions", { config: { access: "client" } }, async (request, reply) => {
+  app.post("/v1/chat/completions", ROUTE, async (request, reply) => {
     const receivedAt = performance.now();
-    const body = checkChatRequest(requireObject(request.body));
+    const given = requireObject(request.body);
+    const sessionId = sessionOf(request, given);
+    reply.header("x-toolweir-session", sessionId);
+    const body = checkChatRequest(given);
     checkIdempotencyKey(request);
-    const sessionId = sessionOf(request, body);
-    const runId = `run_${randomUUID().replaceAll("-", "")}`;
-    reply.header("x-toolweir-run-id", runId).header("x-toolweir-session", sessionId);
     const stop = new AbortController();
     watchClient(reply, stop);
     const sink = body.stream === true ? new SseSink(reply) : undefined;
     const answer = await engine.answer({
-      runId,
+      runId: reply.getHeader("x-toolweir-run-id") as string,
       sessionId,
       caller: request.caller,
       request: body,
@@ -38,6 +40,7 @@ export function chatRoute(app: FastifyInstance, { engine, compat }: ChatRouteDep
       traceparent: header(request, "traceparent"),
       toolsHeader: header(request, "x-toolweir-tools"),
       events: header(request, "x-toolweir-events") === "1",
+      dryRun: header(request, "x-toolweir-dry-run") === "1",
       strict: compat === "strict" || header(request, "x-toolweir-compat") === "strict",
       receivedAt,
       stop,
@@ -45,6 +48,14 @@ export function chatRoute(app: FastifyInstance, { engine, compat }: ChatRouteDep
     });
     return finish(reply, sink, answer);
   });
+  done();
+}
+
+/** Runs before the body is read: an answer to a body that nobody can read has the names too, the session's if a header says it. */
+function nameRun(request: FastifyRequest, reply: FastifyReply, done: () => void): void {
+  reply.header("x-toolweir-run-id", `run_${randomUUID().replaceAll("-", "")}`);
+  const session = header(request, "x-toolweir-session");
+  if (session !== undefined && SESSION_ID.test(session)) reply.header("x-toolweir-session", session);
   done();
 }
 
@@ -61,7 +72,7 @@ function header(request: FastifyRequest, name: string): string | undefined {
 }
 
 /** By header, else by `metadata.session_id` or `user`, else a new one. Only the header is refused when it is malformed. */
-function sessionOf(request: FastifyRequest, body: ChatRequest): string {
+function sessionOf(request: FastifyRequest, body: Record<string, unknown>): string {
   const given = header(request, "x-toolweir-session");
   if (given !== undefined) {
     if (SESSION_ID.test(given)) return given;
@@ -71,10 +82,11 @@ function sessionOf(request: FastifyRequest, body: ChatRequest): string {
       { param: "x-toolweir-session" },
     );
   }
-  const named = [body.metadata?.["session_id"], body.user].find(
+  const metadata = isObject(body["metadata"]) ? body["metadata"] : {};
+  const named = [metadata["session_id"], body["user"]].find(
     (id) => typeof id === "string" && SESSION_ID.test(id),
   );
-  return named ?? `ses_${randomUUID().replaceAll("-", "")}`;
+  return typeof named === "string" ? named : `ses_${randomUUID().replaceAll("-", "")}`;
 }
 
 function checkIdempotencyKey(request: FastifyRequest): void {
