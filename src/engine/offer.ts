@@ -22,8 +22,8 @@ export interface Offer {
   /** Names the model may be meant to use, for a call of a name that nobody declared. */
   readonly names: readonly string[];
   owner(name: string): Owner;
-  /** The `tools` member of the upstream request, as JSON text. */
-  toolsText(request: ChatRequest): string;
+  /** The declarations to add to the client's own, as JSON texts. */
+  readonly added: readonly string[];
 }
 
 const RANK = { read: 0, write: 1, admin: 2 } as const satisfies Record<ToolLevel, number>;
@@ -63,7 +63,8 @@ export function makeOffer(
   caller: Caller,
   header: string | undefined,
 ): Offer {
-  const client = new Set((request.tools ?? []).flatMap((tool) => nameOf(tool) ?? []));
+  const declared = new Set((request.tools ?? []).flatMap((tool) => nameOf(tool) ?? []));
+  const client = new Set(declared);
   const off = request.tool_choice === "none" || (request.n ?? 1) > 1;
   const named = header === undefined ? undefined : namedTools(header, snapshot, caller);
   const wanted = named ?? snapshot.list().filter((tool) => offeredUnasked(tool, caller, client));
@@ -78,12 +79,9 @@ export function makeOffer(
       if (gateway.has(name)) return "gateway";
       return gateway.size === 0 || client.has(name) ? "client" : "unknown";
     },
-    toolsText(from) {
-      const own = from.tools ?? [];
-      const declared = new Set(own.flatMap((tool) => nameOf(tool) ?? []));
-      const added = [...gateway.values()].filter((tool) => !declared.has(tool.definition.name));
-      return `[${[...own.map((tool) => JSON.stringify(tool)), ...added.map((tool) => tool.specText)].join(",")}]`;
-    },
+    added: [...gateway.values()]
+      .filter((tool) => !declared.has(tool.definition.name))
+      .map((tool) => tool.specText),
   };
 }
 

@@ -16,7 +16,7 @@ export function requestBody(run: Run): Buffer | string {
   const members = rawMembers(run.raw);
   if (run.messages !== request.messages) replaced.set("messages", messagesText(run, members));
   if (offer.gateway.size > 0) {
-    replaced.set("tools", offer.toolsText(request));
+    replaced.set("tools", toolsText(run, members));
     const choice = toolChoice(run);
     if (choice !== undefined) replaced.set("tool_choice", choice);
   }
@@ -33,6 +33,12 @@ function messagesText(run: Run, members: readonly RawMember[]): string {
   if (!grown || !last || repeated) return JSON.stringify(run.messages);
   const added = run.messages.slice(sent.length).map((message) => JSON.stringify(message));
   return `${run.raw.toString("utf8", last.valueFrom, last.to - 1)},${added.join(",")}]`;
+}
+
+function toolsText({ request, raw, offer }: Run, members: readonly RawMember[]): string {
+  const own = request.tools?.length ? members.findLast(({ name }) => name === "tools") : undefined;
+  const texts = own ? [raw.toString("utf8", own.valueFrom + 1, own.to - 1), ...offer.added] : offer.added;
+  return `[${texts.join(",")}]`;
 }
 
 /** What the client's choice becomes, as JSON text; `undefined` leaves it as it came. A forced choice holds for the first round. */

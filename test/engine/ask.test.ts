@@ -149,6 +149,34 @@ test("the gateway's tools come after the client's own, whose declarations stay a
   );
 });
 
+test("every digit of the client's members goes upstream, in its tools too", async () => {
+  const target = fakeTarget([
+    callStream({ id: "c1", name: "get_weather", args: '{"city":"x"}' }),
+    textStream("a"),
+  ]);
+  const own = `{"type":"function","function":{"name":"ask","parameters":{"maximum":12345678901234567890}}}`;
+  const members = `"seed":9007199254740993,"x":[1.0,1e400],"tools": [ ${own} ]`;
+  const { run } = stage({
+    targets: [target],
+    tools: [toolNamed("get_weather")],
+    request: { tools: [JSON.parse(own)] },
+  });
+  const raw = Buffer.from(
+    `{"model":"gpt","stream":true,"messages":[{"role":"user","content":"hi"}],${members}}`,
+  );
+  await runRounds(Object.assign(run, { raw }));
+  for (const { body } of target.requests) {
+    const text = String(body);
+    for (const part of ['"seed":9007199254740993', '"x":[1.0,1e400]', own])
+      assert.ok(text.includes(part), part);
+    const names = (JSON.parse(text).tools as { function: { name: string } }[]).map(
+      (tool) => tool.function.name,
+    );
+    assert.deepEqual(names, ["ask", "get_weather"]);
+  }
+  assert.equal(target.requests.length, 2);
+});
+
 const named = { type: "function", function: { name: "get_weather" } };
 for (const [name, choice, later] of [
   ["a named tool", named, "auto"],

@@ -22,7 +22,7 @@ function offer(request: Partial<ChatRequest> = {}, header?: string, caller: Part
   return {
     ...made,
     gatewayNames: [...made.gateway.keys()],
-    specNames: (JSON.parse(made.toolsText(whole)) as ToolSpec[]).map((spec) => spec.function?.name),
+    addedNames: made.added.map((text) => (JSON.parse(text) as ToolSpec).function?.name),
   };
 }
 
@@ -109,13 +109,13 @@ test("a name that both declare is the client's, unless the header names the tool
   const request = { tools: [own("get_time"), own("ask")] };
   const unasked = offer(request);
   assert.deepEqual([unasked.gatewayNames, unasked.owner("get_time")], [["get_weather", "put"], "client"]);
-  assert.deepEqual(unasked.specNames, ["get_time", "ask", "get_weather", "put"]);
+  assert.deepEqual(unasked.addedNames, ["get_weather", "put"]);
   const asked = offer(request, "get_time");
   assert.deepEqual(
     [asked.gatewayNames, asked.owner("get_time"), asked.owner("ask")],
     [["get_time"], "gateway", "client"],
   );
-  assert.deepEqual(asked.specNames, ["get_time", "ask"]);
+  assert.deepEqual(asked.addedNames, [], "the client declares it already");
 });
 
 test("a name that nobody declared is unknown, unless the run is only passed through", () => {
@@ -133,7 +133,7 @@ test("custom tools of the client are the client's", () => {
   const tools = [{ type: "custom", custom: { name: "sql" } }, { type: "web_search" }, own("ask")];
   const made = offer({ tools });
   assert.deepEqual([...made.client], ["sql", "ask"]);
-  assert.deepEqual(JSON.parse(made.toolsText({ model: "m", messages: [], tools })).slice(0, 3), tools);
+  assert.deepEqual(made.addedNames, ["get_time", "get_weather", "put"]);
 });
 
 for (const [name, request, header, code] of [
