@@ -86,7 +86,13 @@ export async function buildApp({ config, env, startTracing }: AppOptions): Promi
   let retired = false;
   await server.register(chatRoute, { engine, compat: config.compat });
   await server.register(toolRoutes, { registry });
-  await server.register(invokeRoute, { registry, transport, locale: config.locale, repair: config.repair });
+  await server.register(invokeRoute, {
+    registry,
+    transport,
+    locale: config.locale,
+    repair: config.repair,
+    now: Date.now,
+  });
   await server.register(runRoutes, { book });
   await server.register(passThroughRoutes, { passThrough });
   await server.register(opsRoutes, {

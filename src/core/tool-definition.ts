@@ -1,5 +1,8 @@
 import { type ErrorDetail, GatewayError } from "../errors.ts";
 import type { JsonObject } from "./json/value.ts";
+import { lintRules } from "./rules/lint-rules.ts";
+import { type RuleMembers, readRules } from "./rules/read-rules.ts";
+import type { ToolRules } from "./rules/tool-rules.ts";
 import { compileSchema } from "./schema/compile-schema.ts";
 import type { CompiledSchema } from "./schema/compiled-schema.ts";
 import { SchemaRejected } from "./schema/schema-rejected.ts";
@@ -14,6 +17,7 @@ export interface CheckedTool {
   /** Complete: every default is filled in. */
   definition: Omit<ToolDefinition, "version">;
   schema: CompiledSchema;
+  rules: ToolRules;
   lint: LintNote[];
 }
 
@@ -99,7 +103,9 @@ export function checkToolDefinition(input: unknown, options: CheckOptions = {}):
   const { allowUrl = () => undefined, compile = compileSchema } = options;
   const { value, faults } = checkToolShape(input);
   const isFaulty = (member: string) =>
-    faults.some(({ path }) => path === member || path.startsWith(`${member}.`));
+    faults.some(
+      ({ path }) => path === member || path.startsWith(`${member}.`) || path.startsWith(`${member}[`),
+    );
   const parameters = isFaulty("parameters") ? undefined : (value["parameters"] as JsonObject | undefined);
   const http = isFaulty("http") ? undefined : (value["http"] as ToolHttp | undefined);
   const schema = tryCompile(parameters, compile);
@@ -109,7 +115,10 @@ export function checkToolDefinition(input: unknown, options: CheckOptions = {}):
     faults.push(...checkEndpoint(http, declaredProperties(parameters), allowUrl));
   }
   if (Array.isArray(schema)) throw refusal([...faults, ...schema]);
+  // What has a fault already would only be named twice.
+  const sound = Object.fromEntries(Object.entries(value).filter(([member]) => !isFaulty(member)));
+  const rules = readRules(sound as RuleMembers, schema, allowUrl, faults);
   if (faults.length > 0 || !http) throw refusal(faults);
   const definition = value as unknown as CheckedTool["definition"];
-  return { definition, schema, lint: lintTool(definition) };
+  return { definition, schema, rules, lint: [...lintTool(definition), ...lintRules(definition, rules)] };
 }

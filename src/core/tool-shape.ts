@@ -1,13 +1,10 @@
 import { Ajv, type ErrorObject, type SchemaObject } from "ajv";
 import type { ErrorDetail } from "../errors.ts";
+import { RULE_SHAPES } from "./rules/rule-shape.ts";
 import { step, stepsOf } from "./schema/pointer.ts";
 
 /** Members of the public contract that this version cannot honour. Ignoring a guard in silence would be unsafe. */
 const NOT_SUPPORTED: ReadonlySet<string> = new Set([
-  "rules",
-  "normalize",
-  "defaults",
-  "guard",
   "requires",
   "sets",
   "fallback",
@@ -80,6 +77,7 @@ const SHAPE: SchemaObject = {
         overflow: { enum: ["truncate"], default: "truncate" },
       },
     },
+    ...RULE_SHAPES,
     tags: words,
     keywords: words,
     examples: { type: "array", maxItems: 20, default: [] },
@@ -90,9 +88,13 @@ const SHAPE: SchemaObject = {
   },
 };
 
-const valid = new Ajv({ allErrors: true, useDefaults: true, ownProperties: true, verbose: true }).compile(
-  SHAPE,
-);
+const valid = new Ajv({
+  allErrors: true,
+  useDefaults: true,
+  ownProperties: true,
+  verbose: true,
+  allowUnionTypes: true,
+}).compile(SHAPE);
 
 /** A JSON pointer as errors name a member: `/http/headers/x-a` is `http.headers.x-a`, `/tags/0` is `tags[0]`. */
 export function memberPath(pointer: string): string {

@@ -16,6 +16,40 @@ export interface ToolHttp {
   body: "json" | "form" | "none";
 }
 
+/** A step that brings a parameter into the form that a tool wants: its name, or its name with its option. */
+export type NormalizeStep = string | Readonly<Record<string, unknown>>;
+
+/** What the model is told, in one language or in each. */
+export type RuleMessage = string | Readonly<{ en?: string; zh?: string }>;
+
+/** A condition in CEL that a call must meet, where `when` holds. */
+export interface ExpressionRule {
+  name?: string;
+  when?: string;
+  check: string;
+  message: RuleMessage;
+}
+
+/** A service that is asked whether a call may run, where `when` holds. */
+export interface RemoteRule {
+  name?: string;
+  when?: string;
+  url: string;
+  /** Values may hold `${secret:NAME}`. */
+  headers?: Readonly<Record<string, string>>;
+  timeout_ms?: number;
+  /** In place of the service's own message. */
+  message?: RuleMessage;
+}
+
+/** Which characters strings may hold, and which of them are relative file paths. Parameters as in `normalize`. */
+export interface ToolGuard {
+  /** Names of character classes and other characters, separated by spaces. */
+  allow?: string;
+  except?: readonly string[];
+  paths?: readonly string[];
+}
+
 /** A registered tool, checked, with every default filled in. Member names are those of the REST API. */
 export interface ToolDefinition {
   name: string;
@@ -35,6 +69,12 @@ export interface ToolDefinition {
   cache_ttl_s: number;
   max_calls_per_run?: number;
   result: { max_bytes: number; overflow: "truncate" };
+  /** By parameter: `city`, `stops[].city`, `range.from`. */
+  normalize?: Readonly<Record<string, readonly NormalizeStep[]>>;
+  /** Values of optional parameters that a call leaves out. */
+  defaults?: JsonObject;
+  rules?: readonly (ExpressionRule | RemoteRule)[];
+  guard?: ToolGuard;
   tags: readonly string[];
   keywords: readonly string[];
   examples: readonly unknown[];

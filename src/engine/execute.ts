@@ -5,7 +5,8 @@ import type { ToolCall } from "../core/protocol/accumulator.ts";
 import type { ChatMessage } from "../core/protocol/wire.ts";
 import { runAttempts, type ToolErrorKind, type ToolOutcomeResult } from "./attempt.ts";
 import { CALL_TEXTS } from "./call-texts.ts";
-import { type GateContext, type Passage, passGates, type Verdict } from "./gates/gate.ts";
+import { gateContext } from "./gate-context.ts";
+import { type Passage, passGates, type Verdict } from "./gates/gate.ts";
 import { ToolFailure, type ToolOutcome } from "./ports.ts";
 import { dryRunMessage, refusalMessage, type ToolMessage, toToolMessage } from "./results.ts";
 import type { CallRecord } from "./run-record.ts";
@@ -46,7 +47,8 @@ interface PlannedCall {
  */
 export async function executeCalls(run: Run, calls: readonly ToolCall[]): Promise<CallResult[]> {
   run.answer.flush();
-  const planned = calls.map((call) => judge(run, call));
+  const planned: PlannedCall[] = [];
+  for (const call of calls) planned.push(await judge(run, call));
   answerDuplicates(run, planned);
   const deadline = new AbortController();
   const phaseMs = run.toolsPhaseMs();
@@ -71,7 +73,7 @@ export async function executeCalls(run: Run, calls: readonly ToolCall[]): Promis
   }));
 }
 
-function judge(run: Run, call: ToolCall): PlannedCall {
+async function judge(run: Run, call: ToolCall): Promise<PlannedCall> {
   const record = run.recordCall(call, "gateway");
   const tool = run.offer.gateway.get(call.name);
   const planned: PlannedCall = { call, record, tool, args: undefined, key: "", result: undefined };
@@ -90,22 +92,13 @@ function judge(run: Run, call: ToolCall): PlannedCall {
       feedback: CALL_TEXTS[run.locale].unknownTool(call.name, run.offer.names),
     });
   }
-  const passage = passGates(call, tool, gateContext(run));
+  const passage = await passGates(call, tool, gateContext(run, call, tool));
   note(run, call, record, passage);
   if (passage.refusal) return refuse(run, planned, passage.refusal);
   run.countTool(call.name);
   planned.args = passage.args;
   planned.key = `${call.name} ${canonicalHash(passage.args ?? {})}`;
   return planned;
-}
-
-function gateContext(run: Run): GateContext {
-  return {
-    locale: run.locale,
-    repair: run.deps.repair,
-    callsOfTool: (name) => run.callsOfTool.get(name) ?? 0,
-    objection: () => undefined,
-  };
 }
 
 function note(run: Run, call: ToolCall, record: CallRecord, passage: Passage): void {
@@ -120,7 +113,8 @@ function note(run: Run, call: ToolCall, record: CallRecord, passage: Passage): v
       },
       call.id,
     );
-    if (verdict.pass && verdict.changes?.length) run.scope.coerced(call.name, verdict.changes.length);
+    const coercions = verdict.pass ? (verdict.changes ?? []).filter(({ by }) => by === undefined) : [];
+    if (coercions.length > 0) run.scope.coerced(call.name, coercions.length);
     if (verdict.pass && verdict.repairs) run.scope.repaired(call.name, verdict.repairs);
   }
 }

@@ -1,4 +1,5 @@
 import type { ToolCall } from "../core/protocol/accumulator.ts";
+import { askRule } from "./ask-rule.ts";
 import { runAttempts } from "./attempt.ts";
 import { passGates, type Verdict } from "./gates/gate.ts";
 import type { ToolTransport } from "./ports.ts";
@@ -9,6 +10,8 @@ export interface InvokeDeps {
   transport: ToolTransport;
   locale: "en" | "zh";
   repair: "safe" | "off";
+  /** Unix milliseconds. */
+  now(): number;
   newId(prefix: string): string;
 }
 
@@ -23,6 +26,8 @@ export interface Invocation {
 }
 
 const NO_TRACE = "";
+/** Whoever holds the admin key, as rules see them. */
+const OPERATOR = { name: "admin", level: "admin" };
 
 /** Judges one call and, unless `dryRun`, runs it. An operator's call needs the same approvals as a model's. */
 export async function invokeTool(
@@ -42,15 +47,6 @@ export async function invokeTool(
     tooLong: false,
     extra: undefined,
   };
-  const { verdicts, args, refusal } = passGates(call, tool, {
-    locale: deps.locale,
-    repair: deps.repair,
-    callsOfTool: () => 0,
-    objection: () => undefined,
-  });
-  const idle = { gates: verdicts, attempts: 0, duration_ms: 0, dry_run: dryRun };
-  if (refusal) return { ...idle, result: envelope(refusalMessage(call, refusal.code, refusal.feedback)) };
-  if (dryRun || !args) return { ...idle, result: null };
   const runId = deps.newId("run_");
   const attempt = {
     runId,
@@ -60,6 +56,19 @@ export async function invokeTool(
     idempotencyKey: `${runId}:${call.id}`,
     traceparent: NO_TRACE,
   };
+  const facts = () => ({ now: deps.now(), sessionId: runId, caller: OPERATOR });
+  const { verdicts, args, refusal } = await passGates(call, tool, {
+    locale: deps.locale,
+    repair: deps.repair,
+    callsOfTool: () => 0,
+    facts,
+    ask: (rule, asked) =>
+      askRule(deps.transport, rule, { tool: definition, args: asked, facts: facts() }, attempt, signal),
+    objection: () => undefined,
+  });
+  const idle = { gates: verdicts, attempts: 0, duration_ms: 0, dry_run: dryRun };
+  if (refusal) return { ...idle, result: envelope(refusalMessage(call, refusal.code, refusal.feedback)) };
+  if (dryRun || !args) return { ...idle, result: null };
   const outcome = await runAttempts(definition, args, attempt, signal, { transport: deps.transport });
   const result = envelope(toToolMessage(call, outcome, definition, deps.locale));
   return { ...idle, result, attempts: outcome.attempts, duration_ms: outcome.durationMs };

@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto";
 import type { ToolSpec } from "../core/protocol/wire.ts";
+import type { ToolRules } from "../core/rules/tool-rules.ts";
 import type { CompiledSchema } from "../core/schema/compiled-schema.ts";
 import type { ToolDefinition } from "../core/tool.ts";
 import type { CheckedTool } from "../core/tool-definition.ts";
@@ -9,6 +10,7 @@ import type { LintNote } from "../core/tool-lint-note.ts";
 export interface RegisteredTool {
   readonly definition: ToolDefinition;
   readonly schema: CompiledSchema;
+  readonly rules: ToolRules;
   /** What the model is offered, as JSON text: it is written into every request. */
   readonly specText: string;
   readonly lint: readonly LintNote[];
@@ -60,6 +62,7 @@ export function toRegistered(
   return Object.freeze({
     definition,
     schema: checked.schema,
+    rules: checked.rules,
     specText: JSON.stringify(toSpec(definition)),
     lint: checked.lint,
     updatedAt: origin.updatedAt,

@@ -1,33 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { ToolCall } from "../../src/core/protocol/accumulator.ts";
-import { type GateContext, type Passage, passGates } from "../../src/engine/gates/gate.ts";
-import { toolNamed } from "../support/engine.ts";
-
-function pass(
-  raw: string,
-  change: object = {},
-  context: Partial<GateContext> = {},
-  call: Partial<ToolCall> = {},
-): Passage {
-  const whole: ToolCall = {
-    id: "c1",
-    name: "t",
-    kind: "function",
-    raw,
-    reading: "plain",
-    tooLong: false,
-    extra: undefined,
-    ...call,
-  };
-  return passGates(whole, toolNamed("t", change), {
-    locale: "en",
-    repair: "safe",
-    callsOfTool: () => 0,
-    objection: () => undefined,
-    ...context,
-  });
-}
+import type { Passage } from "../../src/engine/gates/gate.ts";
+import { pass } from "../support/gates.ts";
 
 const gatesOf = ({ verdicts }: Passage) => verdicts.map(({ gate, pass: passed }) => `${gate} ${passed}`);
 

@@ -1,5 +1,4 @@
 import { RE2JS } from "re2js";
-import type { CheckState } from "./check-state.ts";
 import { spellForRe2 } from "./ecma-pattern.ts";
 
 /** How long a pattern may be, in characters. */
@@ -16,16 +15,21 @@ export interface Pattern {
   toString(): string;
 }
 
+/** Whatever pays for the work; it throws when there is nothing left. */
+interface Account {
+  charge(steps: number): void;
+}
+
 /**
  * The patterns of one schema, compiled for RE2: matching takes time linear in text and program, so that none can backtrack,
  * and each match is charged to the check that runs.
  */
 export class Patterns {
-  readonly #state: CheckState;
+  readonly #state: Account;
   readonly #compiled = new Map<string, Pattern>();
   #size = 0;
 
-  constructor(state: CheckState) {
+  constructor(state: Account) {
     this.#state = state;
   }
 

@@ -1,6 +1,8 @@
 import type { RepairName } from "../../core/json/repair-names.ts";
 import type { JsonObject, JsonValue } from "../../core/json/value.ts";
 import type { ToolCall } from "../../core/protocol/accumulator.ts";
+import type { RuleFacts } from "../../core/rules/tool-rules.ts";
+import type { RemoteRule } from "../../core/tool.ts";
 import type { RegisteredTool } from "../tool-snapshot.ts";
 import { contextGate } from "./context.ts";
 import { rulesGate } from "./rules.ts";
@@ -13,9 +15,12 @@ export type GateName = "syntax" | "schema" | "rules" | "context";
 export interface Change {
   /** JSON pointer. */
   readonly path: string;
-  readonly from: JsonValue;
+  /** Absent where there was none. */
+  readonly from?: JsonValue;
   /** Absent where the value was left out. */
   readonly to?: JsonValue;
+  /** The member of the tool's definition that asked for it; absent for a coercion to the schema. */
+  readonly by?: "normalize" | "defaults";
 }
 
 /** What one gate says of one call. */
@@ -32,6 +37,12 @@ export type Verdict =
       feedback: string;
     };
 
+/** What a service that was asked about a call says; `undefined` where it could not be asked. */
+export type RemoteAnswer =
+  | { readonly ok: true }
+  | { readonly ok: false; readonly message: unknown }
+  | undefined;
+
 /** What the gates know beside the call. */
 export interface GateContext {
   locale: "en" | "zh";
@@ -39,6 +50,10 @@ export interface GateContext {
   repair: "safe" | "off";
   /** How often the tool has already been called in this run, this call not counted. */
   callsOfTool(name: string): number;
+  /** What the tool's rules may know. */
+  facts(): RuleFacts;
+  /** Asks the service of a rule about arguments. Never rejects. */
+  ask(rule: RemoteRule, args: JsonObject): Promise<RemoteAnswer>;
   /** `undefined`: this caller may use the tool. Else why not. */
   objection(tool: RegisteredTool): { code: string; problem: string; feedback: string } | undefined;
 }
@@ -53,10 +68,10 @@ export interface CheckedCall {
   repairs: readonly RepairName[];
 }
 
-/** One check that a call must pass. Bad model output is a verdict, never an exception. */
+/** One check that a call must pass. Bad model output is a verdict, never an exception. It waits only where it asks a service. */
 export interface Gate {
   readonly name: GateName;
-  check(checked: CheckedCall, context: GateContext): Verdict;
+  check(checked: CheckedCall, context: GateContext): Verdict | Promise<Verdict>;
 }
 
 /** The one order of checks. */
@@ -69,14 +84,39 @@ export interface Passage {
   refusal: Extract<Verdict, { pass: false }> | undefined;
 }
 
-/** Sends a call through the gates; the first that refuses it is the last that is asked. */
-export function passGates(call: ToolCall, tool: RegisteredTool, context: GateContext): Passage {
-  const checked: CheckedCall = { call, tool, value: null, repairs: [] };
-  const verdicts: Verdict[] = [];
-  for (const gate of GATES) {
+/**
+ * Sends a call through the gates; the first that refuses it is the last that is asked. A promise only for a tool whose rules ask
+ * a service.
+ */
+export function passGates(
+  call: ToolCall,
+  tool: RegisteredTool,
+  context: GateContext,
+): Passage | Promise<Passage> {
+  return proceed(GATES, { call, tool, value: null, repairs: [] }, context, []);
+}
+
+function proceed(
+  gates: readonly Gate[],
+  checked: CheckedCall,
+  context: GateContext,
+  verdicts: Verdict[],
+): Passage | Promise<Passage> {
+  for (const [at, gate] of gates.entries()) {
     const verdict = gate.check(checked, context);
-    verdicts.push(verdict);
-    if (!verdict.pass) return { verdicts, args: undefined, refusal: verdict };
+    if (verdict instanceof Promise) {
+      return verdict.then(
+        (later) => stopped(later, verdicts) ?? proceed(gates.slice(at + 1), checked, context, verdicts),
+      );
+    }
+    const end = stopped(verdict, verdicts);
+    if (end) return end;
   }
   return { verdicts, args: checked.value as JsonObject, refusal: undefined };
+}
+
+/** Notes a verdict; the end of the passage if it is a refusal. */
+function stopped(verdict: Verdict, verdicts: Verdict[]): Passage | undefined {
+  verdicts.push(verdict);
+  return verdict.pass ? undefined : { verdicts, args: undefined, refusal: verdict };
 }

@@ -1,7 +1,69 @@
-import type { Gate } from "./gate.ts";
+import type { JsonObject } from "../../core/json/value.ts";
+import { saidText, unavailableText, unfitText } from "../../core/rules/texts.ts";
+import type { RuleChange } from "../../core/rules/tool-rules.ts";
+import { explain } from "../../core/schema/message.ts";
+import type { RemoteRule } from "../../core/tool.ts";
+import type { Change, CheckedCall, Gate, GateContext, Verdict } from "./gate.ts";
 
-/** Gate 3: the tool's own rules. A definition cannot carry rules in this version, so there is nothing to object to. */
+type Refusal = Extract<Verdict, { pass: false }>;
+
+/**
+ * Gate 3: the tool's own rules, in this order: normalise, fill in defaults, conditions, guard, services. What normalising or a
+ * default changed is judged by the schema again: the tool never gets what its schema refuses.
+ */
 export const rulesGate: Gate = {
   name: "rules",
-  check: () => ({ gate: "rules", pass: true }),
+  check(checked, context) {
+    const { rules } = checked.tool;
+    if (rules.isEmpty) return { gate: "rules", pass: true };
+    const changes: Change[] = [];
+    const refusal = prepare(checked, context, changes);
+    if (refusal) return refusal;
+    const args = checked.value as JsonObject;
+    const facts = context.facts();
+    const objection = rules.judge(args, facts, context.locale);
+    if (objection) return refuse(objection.problem, objection.feedback);
+    const remotes = rules.remotes(args, facts, context.locale);
+    if ("problem" in remotes) return refuse(remotes.problem, remotes.feedback);
+    const passed: Verdict = { gate: "rules", pass: true, changes };
+    return remotes.length === 0 ? passed : askAll(remotes, args, context, passed);
+  },
 };
+
+/** Brings the arguments into their final form. */
+function prepare(checked: CheckedCall, { locale }: GateContext, changes: Change[]): Refusal | undefined {
+  const { rules, schema } = checked.tool;
+  const made: RuleChange[] = [];
+  const normalised = rules.normalise(checked.value, made) as JsonObject;
+  const args = rules.fill(normalised, made);
+  if (made.length === 0) return undefined;
+  const verdict = schema.check(args);
+  if (!verdict.ok) {
+    const [problem] = verdict.problems;
+    return refuse("normalise", unfitText(problem ? explain(problem, locale) : "", locale));
+  }
+  checked.value = verdict.value;
+  changes.push(...made, ...verdict.coercions);
+  return undefined;
+}
+
+async function askAll(
+  remotes: readonly RemoteRule[],
+  args: JsonObject,
+  context: GateContext,
+  passed: Verdict,
+): Promise<Verdict> {
+  const { locale } = context;
+  for (const rule of remotes) {
+    const answer = await context.ask(rule, args);
+    if (answer === undefined)
+      return { ...refuse("remote", unavailableText(locale)), code: "check_unavailable" };
+    if (!answer.ok) return refuse("remote", saidText(rule.message, answer.message, locale));
+  }
+  return passed;
+}
+
+function refuse(problem: "normalise" | "rule" | "guard" | "remote", feedback: string): Refusal {
+  const code = problem === "rule" || problem === "remote" ? "rule_violated" : "arguments_invalid";
+  return { gate: "rules", pass: false, code, problem, feedback };
+}
