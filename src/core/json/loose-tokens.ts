@@ -4,8 +4,8 @@ import type { RepairName } from "./repair-names.ts";
 
 /** A piece of loosely written JSON. */
 export interface LooseToken {
-  readonly kind: "open" | "close" | "comma" | "colon" | "string" | "word" | "number";
-  /** As JSON spells it; a word stands as it was written, a number may be none. */
+  readonly kind: "open" | "close" | "comma" | "colon" | "string" | "word" | "other";
+  /** As JSON spells it; a word and what is other, a number or nothing known, as it was written. */
   readonly text: string;
 }
 
@@ -20,7 +20,6 @@ const MARKS: ReadonlyMap<string, LooseToken> = new Map([
 
 const BARE = /[^\s{}[\],:"'“”„‟‘’‚‛/#]+/y;
 const WORD = /^[\p{L}_$][\p{L}\p{M}\p{N}_$]*$/u;
-const NUMBER = /^-?\d/;
 /** Where a line ends is where it ends in JavaScript; what it ends with must be white space of JSON. */
 const LINE = /[^\n\r\u2028\u2029]*/y;
 
@@ -73,9 +72,8 @@ export class LooseTokens {
 
   #readBare(at: number): { token: LooseToken | undefined; end: number } {
     const text = matchAt(BARE, this.#text, at);
-    const end = at + text.length;
-    if (WORD.test(text)) return { token: { kind: "word", text }, end };
-    return { token: NUMBER.test(text) ? { kind: "number", text } : undefined, end };
+    const kind = WORD.test(text) ? "word" : "other";
+    return { token: text === "" ? undefined : { kind, text }, end: at + text.length };
   }
 
   /** The index of the first character that is neither white space nor in a comment. */

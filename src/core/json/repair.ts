@@ -11,7 +11,6 @@ export interface Repair {
 }
 
 const MAX_LENGTH = 1_048_576;
-const MAX_DEPTH = 64;
 
 const PYTHON_LITERALS: ReadonlyMap<string, string> = new Map([
   ["True", "true"],
@@ -54,7 +53,7 @@ function spellObject(tokens: LooseTokens, found: Set<RepairName>): string | unde
   const spellings: string[] = [];
   let depth = 0;
   let before: LooseToken["kind"] = "comma";
-  for (let token = tokens.next(); token && depth <= MAX_DEPTH; token = tokens.next()) {
+  for (let token = tokens.next(); token; token = tokens.next()) {
     const spelling = spell(token, before, tokens, found);
     if (spelling === undefined) return undefined;
     spellings.push(spelling);
@@ -72,21 +71,16 @@ function spell(
   tokens: LooseTokens,
   found: Set<RepairName>,
 ): string | undefined {
-  if (token.kind === "word") return spellWord(token.text, before, tokens, found);
+  if (token.kind === "word") return spellWord(token.text, tokens, found);
   const endsValue = before !== "comma" && before !== "open";
   if (token.kind !== "comma" || !endsValue || tokens.peek()?.kind !== "close") return token.text;
   found.add("trailing_comma");
   return "";
 }
 
-function spellWord(
-  word: string,
-  before: LooseToken["kind"],
-  tokens: LooseTokens,
-  found: Set<RepairName>,
-): string | undefined {
+function spellWord(word: string, tokens: LooseTokens, found: Set<RepairName>): string | undefined {
   const literal = PYTHON_LITERALS.get(word);
-  if (tokens.peek()?.kind === "colon" && (before === "open" || before === "comma")) {
+  if (tokens.peek()?.kind === "colon") {
     // A literal as a key is a string in one language and a value in another.
     if (literal !== undefined || LITERALS.has(word)) return undefined;
     found.add("unquoted_key");
@@ -104,7 +98,7 @@ function mayHideQuotes({ comments, hasSingleQuotes }: LooseTokens, after: string
 }
 
 function readObject(spelling: string): JsonObject | undefined {
-  const parser = new JsonParser({ maxLength: spelling.length, maxDepth: MAX_DEPTH });
+  const parser = new JsonParser({ maxLength: spelling.length });
   parser.push(spelling);
   return parser.value as JsonObject | undefined;
 }
