@@ -93,7 +93,7 @@ export async function buildApp({ config, env, startTracing }: AppOptions): Promi
     repair: config.repair,
     now: Date.now,
   });
-  await server.register(runRoutes, { book });
+  await server.register(runRoutes, { book, cases: { locale: config.locale, repair: config.repair } });
   await server.register(passThroughRoutes, { passThrough });
   await server.register(opsRoutes, {
     ready: async () => (retired ? "the gateway is stopping" : await stores.ping().then(() => undefined)),

@@ -25,6 +25,7 @@ const CODES = {
   unknown_url: [404, "not_found_error"],
   tool_not_found: [404, "not_found_error"],
   run_not_found: [404, "not_found_error"],
+  case_not_found: [404, "not_found_error"],
   method_not_supported: [405, "invalid_request_error"],
   request_timeout: [408, "invalid_request_error"],
   tool_exists: [409, "invalid_request_error"],

@@ -135,7 +135,8 @@ export class ChatEngine {
 
   async #run(call: ChatCall, open: OpenRun): Promise<ChatChunk | undefined> {
     const { request, caller } = call;
-    const offer = makeOffer(request, this.#deps.registry.snapshot(), caller, call.toolsHeader);
+    const tools = this.#deps.registry.snapshot();
+    const offer = makeOffer(request, tools, caller, call.toolsHeader);
     const scope = this.#deps.telemetry.startRun({
       runId: call.runId,
       sessionId: call.sessionId,
@@ -159,7 +160,7 @@ export class ChatEngine {
       dryRun: call.dryRun,
       onRecord: () => this.#deps.book.changed(call.runId),
     });
-    this.#deps.book.add(caller.name, run.record);
+    this.#deps.book.add(caller.name, run.record, tools);
     if (answer instanceof StreamAnswer) open.answer = answer;
     try {
       const ending = await this.#rounds(run);

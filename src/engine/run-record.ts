@@ -1,13 +1,18 @@
+import { stringifyJson } from "../core/json/stringify.ts";
+import type { JsonValue } from "../core/json/value.ts";
 import type { Usage } from "../core/protocol/wire.ts";
 import type { Change } from "./gates/gate.ts";
+import type { ToolSnapshot } from "./tool-snapshot.ts";
 
 /** One call in the record of a run. */
 export interface CallRecord {
   call_id: string;
   name: string;
   owner: "gateway" | "client" | "unknown";
-  /** The argument text as the model wrote it, its first 4 KiB. */
+  /** The argument text as the model wrote it, its first 65,536 characters. */
   raw: string;
+  /** More text was there. */
+  raw_cut?: true;
   /** How the pieces were put together; `plain` is simple appending. */
   reading: string;
   gates: readonly {
@@ -58,40 +63,74 @@ export interface RunRecord {
   rounds: RoundRecord[];
 }
 
-interface BookEntry {
-  owner: string;
-  record: RunRecord;
+/** A record with what stands beside it and is not shown. */
+export interface BookEntry {
+  readonly owner: string;
+  readonly record: RunRecord;
+  /** The tools when the run began. */
+  readonly tools: ToolSnapshot;
+  /** Estimated bytes of the record; 0 while the run goes on. */
+  bytes: number;
   /** Made with the first watcher: most runs have none. */
   watchers: Set<() => void> | undefined;
 }
 
-/** The records of the latest runs, in memory; each is visible to its own caller only. */
-export class RunBook {
-  readonly #capacity: number;
-  readonly #runs = new Map<string, BookEntry>();
+/** How much a book keeps. */
+export interface BookLimits {
+  /** 1,000 unless said otherwise. */
+  runs: number;
+  /** Bytes of the runs that are over, as far as they can be estimated; 64 MiB unless said otherwise. */
+  bytes: number;
+}
 
-  constructor(capacity = 1_000) {
-    this.#capacity = capacity;
+/** The records of the latest runs, in memory; each is visible to its own caller only. The oldest make room. */
+export class RunBook {
+  readonly #limits: BookLimits;
+  readonly #runs = new Map<string, BookEntry>();
+  #bytes = 0;
+
+  constructor(limits: Partial<BookLimits> = {}) {
+    this.#limits = { runs: 1_000, bytes: 64 * 1024 * 1024, ...limits };
   }
 
-  add(owner: string, record: RunRecord): void {
-    this.#runs.set(record.run_id, { owner, record, watchers: undefined });
-    if (this.#runs.size <= this.#capacity) return;
-    for (const oldest of this.#runs.keys()) {
-      this.#runs.delete(oldest);
+  /** Takes up a run that begins, with the tools that it began with. */
+  add(owner: string, record: RunRecord, tools: ToolSnapshot): void {
+    this.#runs.set(record.run_id, { owner, record, tools, bytes: 0, watchers: undefined });
+    if (this.#runs.size <= this.#limits.runs) return;
+    for (const oldest of this.#runs.values()) {
+      this.#drop(oldest);
       break;
     }
   }
 
   /** `owner` undefined sees every run. */
-  get(runId: string, owner: string | undefined): RunRecord | undefined {
+  get(runId: string, owner: string | undefined): BookEntry | undefined {
     const entry = this.#runs.get(runId);
-    return entry && (owner === undefined || entry.owner === owner) ? entry.record : undefined;
+    return entry && (owner === undefined || entry.owner === owner) ? entry : undefined;
   }
 
   /** Something was written into the record. */
   changed(runId: string): void {
-    for (const watcher of this.#runs.get(runId)?.watchers ?? []) watcher();
+    const entry = this.#runs.get(runId);
+    if (!entry) return;
+    for (const watcher of entry.watchers ?? []) watcher();
+    if (entry.record.ended_at !== null) this.#weigh(entry);
+  }
+
+  #weigh(entry: BookEntry): void {
+    this.#bytes -= entry.bytes;
+    entry.bytes = bytesOf(entry.record);
+    this.#bytes += entry.bytes;
+    for (const oldest of this.#runs.values()) {
+      if (this.#bytes <= this.#limits.bytes) return;
+      // A run that goes on weighs nothing yet.
+      if (oldest.bytes > 0) this.#drop(oldest);
+    }
+  }
+
+  #drop(entry: BookEntry): void {
+    this.#bytes -= entry.bytes;
+    this.#runs.delete(entry.record.run_id);
   }
 
   /** Calls back after every change until the returned function is called. */
@@ -102,4 +141,20 @@ export class RunBook {
     entry.watchers.add(watcher);
     return () => entry.watchers?.delete(watcher);
   }
+}
+
+const BASE_BYTES = 1_024;
+
+/** Argument texts, and what was changed in them, are all that can be long. A character takes two bytes at the most. */
+function bytesOf({ rounds }: RunRecord): number {
+  const calls = rounds.flatMap((round) => round.calls);
+  return calls.reduce(
+    (sum, call) => sum + BASE_BYTES + 2 * (call.raw.length + changesLength(call)),
+    BASE_BYTES,
+  );
+}
+
+function changesLength({ gates }: CallRecord): number {
+  const changes = gates.flatMap((verdict) => verdict.changes ?? []);
+  return changes.length === 0 ? 0 : stringifyJson(changes as unknown as JsonValue).length;
 }

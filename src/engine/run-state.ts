@@ -43,7 +43,8 @@ export interface RunOptions {
   onRecord(): void;
 }
 
-const RAW_KEPT = 4_096;
+/** Characters of a call's argument text that the record keeps. */
+const RAW_KEPT = 64 * 1024;
 
 /** One run: what is fixed when it begins, and what grows while it goes on. */
 export class Run {
@@ -197,7 +198,7 @@ export class Run {
       call_id: call.id,
       name: call.name,
       owner,
-      raw: call.raw.slice(0, RAW_KEPT),
+      ...keptText(call.raw),
       reading: call.reading,
       gates: [],
       outcome: owner === "client" ? "client" : "rejected",
@@ -232,6 +233,13 @@ export class Run {
       usage_by_round: this.#usages,
     };
   }
+}
+
+/** A copy where the text is cut: a slice would hold on to the whole. */
+function keptText(raw: string): Pick<CallRecord, "raw" | "raw_cut"> {
+  if (raw.length <= RAW_KEPT) return { raw };
+  const copy = Buffer.from(raw.slice(0, RAW_KEPT), "utf16le").toString("utf16le");
+  return { raw: copy, raw_cut: true };
 }
 
 /** A note at the end of an envelope, whose last member it is. */

@@ -1,12 +1,12 @@
 import { jsonErrorMessage } from "../../core/json/parse-error.ts";
 import { JsonParser } from "../../core/json/parser.ts";
 import { repairJson } from "../../core/json/repair.ts";
-import type { Gate, Verdict } from "./gate.ts";
+import type { CheckedCall, Gate, GateContext, Verdict } from "./gate.ts";
 
 /** Gate 1: the argument text is one JSON text, or can be repaired to one. No text at all is an empty object. */
-export const syntaxGate: Gate = {
+export const syntaxGate = {
   name: "syntax",
-  check(checked, { locale, repair }) {
+  check(checked: CheckedCall, { locale, repair }: Pick<GateContext, "locale" | "repair">): Verdict {
     const { raw, tooLong } = checked.call;
     if (tooLong) return refuse("arguments_too_large", "length", TOO_LARGE[locale]);
     if (raw.trim() === "") {
@@ -34,7 +34,7 @@ export const syntaxGate: Gate = {
       INVALID[locale](error ? jsonErrorMessage(error) : "the text ends too early"),
     );
   },
-};
+} satisfies Gate;
 
 const TOO_LARGE = {
   en: "The arguments are too long: at most 1 MiB of JSON text is accepted. Call again with less.",

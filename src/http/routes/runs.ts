@@ -2,28 +2,41 @@ import { fastifySSE } from "@fastify/sse";
 import type { FastifyInstance, FastifyRequest } from "fastify";
 import { stringifyJson } from "../../core/json/stringify.ts";
 import type { JsonValue } from "../../core/json/value.ts";
-import type { RunBook, RunRecord } from "../../engine/run-record.ts";
+import { type CaseSettings, makeCase } from "../../engine/run-case.ts";
+import type { BookEntry, RunBook, RunRecord } from "../../engine/run-record.ts";
 import { GatewayError } from "../../errors.ts";
 
 type RunRequest = FastifyRequest<{ Params: { id: string } }>;
+
+export interface RunRouteDeps {
+  book: RunBook;
+  /** How the gateway reads arguments, and in which language it speaks to the model. */
+  cases: CaseSettings;
+}
 
 /**
  * `GET /runs/{id}`: the record of a recent run, for the caller who made it and for administrators.
  * `GET /runs/{id}/events`: the same as server-sent events while the run goes on, the whole record after every change; the stream
  * ends with the run.
+ * `GET /runs/{id}/case?call=ID`: one call of it as a case file.
  */
-export function runRoutes(app: FastifyInstance, { book }: { book: RunBook }, done: () => void): void {
+export function runRoutes(app: FastifyInstance, { book, cases }: RunRouteDeps, done: () => void): void {
   // Integers beyond the safe ones keep their digits, as in every JSON answer.
   const serializer = (record: unknown) => stringifyJson(record as JsonValue);
   app.register(fastifySSE, { heartbeatInterval: 15_000, serializer }).after(() => {
-    app.get("/runs/:id", { config: { access: "client" } }, async (request: RunRequest) =>
-      recordOf(book, request),
+    app.get(
+      "/runs/:id",
+      { config: { access: "client" } },
+      async (request: RunRequest) => entryOf(book, request).record,
+    );
+    app.get("/runs/:id/case", { config: { access: "client" } }, async (request: RunRequest) =>
+      makeCase(entryOf(book, request), callOf(request), cases),
     );
     app.get(
       "/runs/:id/events",
       { sse: "only", config: { access: "client" } },
       async (request: RunRequest, reply) => {
-        const record = recordOf(book, request);
+        const { record } = entryOf(book, request);
         for await (const state of statesOf(book, record, (wake) => reply.sse.onClose(wake))) {
           if (!reply.sse.isConnected) return;
           await reply.sse.send({ data: state });
@@ -34,9 +47,15 @@ export function runRoutes(app: FastifyInstance, { book }: { book: RunBook }, don
   done();
 }
 
-function recordOf(book: RunBook, { caller, params }: RunRequest): RunRecord {
-  const record = book.get(params.id, caller.kind === "admin" ? undefined : caller.name);
-  if (record) return record;
+function callOf({ query }: RunRequest): string | undefined {
+  const { call } = query as { call?: unknown };
+  if (call === undefined || typeof call === "string") return call;
+  throw new GatewayError("invalid_value", `"call" must be given once.`, { param: "call" });
+}
+
+function entryOf(book: RunBook, { caller, params }: RunRequest): BookEntry {
+  const entry = book.get(params.id, caller.kind === "admin" ? undefined : caller.name);
+  if (entry) return entry;
   throw new GatewayError("run_not_found", "There is no such run, or it is no longer kept.");
 }
 
