@@ -1,5 +1,6 @@
 import type { ToolCall } from "../../src/core/protocol/accumulator.ts";
 import { type GateContext, type Passage, passGates } from "../../src/engine/gates/gate.ts";
+import type { RegisteredTool } from "../../src/engine/tool-snapshot.ts";
 import { toolNamed } from "./engine.ts";
 
 /** Sends the arguments `raw` of a call of the tool `t` through the gates. */
@@ -19,7 +20,16 @@ export function passLater(
     extra: undefined,
     ...call,
   };
-  return passGates(whole, toolNamed("t", change), {
+  return passCall(whole, toolNamed("t", change), context);
+}
+
+/** Sends a call of a tool through the gates. */
+export function passCall(
+  call: ToolCall,
+  tool: RegisteredTool,
+  context: Partial<GateContext> = {},
+): Passage | Promise<Passage> {
+  return passGates(call, tool, {
     locale: "en",
     repair: "safe",
     callsOfTool: () => 0,
