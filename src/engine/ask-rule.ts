@@ -34,8 +34,10 @@ export async function askRule(
     caller: { name: facts.caller.name, level: facts.caller.level },
   };
   try {
+    // A server that is asked first must not take the call of the tool for a repetition.
+    const own = { ...attempt, idempotencyKey: `${attempt.idempotencyKey}:${url}` };
     // The service is a tool for the transport: one that only reads.
-    return read(await transport.send({ ...tool, http, level: "read", timeout_ms }, body, attempt, signal));
+    return read(await transport.send({ ...tool, http, level: "read", timeout_ms }, body, own, signal));
   } catch (error) {
     if (error instanceof ToolFailure || error instanceof SyntaxError) return undefined;
     throw error;

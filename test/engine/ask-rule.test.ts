@@ -39,7 +39,13 @@ test("one POST tells the service the tool, the arguments, the session and the ca
     headers: { "x-key": "k" },
     body: "json",
   });
-  assert.deepEqual([tool?.level, tool?.timeout_ms, attempt], ["read", 2_000, ATTEMPT]);
+  assert.deepEqual([tool?.level, tool?.timeout_ms], ["read", 2_000]);
+  const idempotencyKey = "r:c:https://rules.example/check";
+  assert.deepEqual(
+    attempt,
+    { ...ATTEMPT, idempotencyKey },
+    "the call of the tool is no repetition of the question",
+  );
   assert.deepEqual(body, {
     tool: "book",
     arguments: { city: "Oslo", id: 12345678901234567890n },

@@ -1,5 +1,4 @@
-import { repeated } from "./cel-metering.ts";
-import { type CelNode, calledName, childNodes } from "./cel-node.ts";
+import { type CelNode, calledName, childNodes, repeated } from "./cel-node.ts";
 
 /** What rules may call. Everything else of the library has no use here, or no bound. */
 const FUNCTIONS: ReadonlySet<string> = new Set(

@@ -1,5 +1,5 @@
 import type { Patterns } from "../schema/pattern.ts";
-import { type CelNode, type Comprehension, calledName, childNodes } from "./cel-node.ts";
+import { type CelNode, calledName, childNodes } from "./cel-node.ts";
 import type { Meter } from "./meter.ts";
 
 /** Characters that one step pays for. */
@@ -90,9 +90,4 @@ function countOf(items: unknown): number {
 
 function lengthOf(value: unknown): number {
   return typeof value === "string" ? Math.ceil(value.length / CHARACTERS_PER_STEP) : countOf(value);
-}
-
-/** What a comprehension repeats. */
-export function repeated(node: CelNode): CelNode | undefined {
-  return node.op === "comprehension" ? (node.args as Comprehension).step : undefined;
 }

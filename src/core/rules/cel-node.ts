@@ -20,7 +20,7 @@ export interface CelNode {
 }
 
 /** A loop over a list, or the keys of a map. */
-export interface Comprehension {
+interface Comprehension {
   readonly iterable: CelNode;
   readonly init: CelNode;
   readonly step: CelNode;
@@ -63,4 +63,9 @@ export function childNodes(node: CelNode): readonly CelNode[] {
     default:
       return Array.isArray(args) ? (args as CelNode[]) : [args as CelNode];
   }
+}
+
+/** What a comprehension repeats. */
+export function repeated(node: CelNode): CelNode | undefined {
+  return node.op === "comprehension" ? (node.args as Comprehension).step : undefined;
 }

@@ -114,7 +114,10 @@ class RuleReader {
       const verdict = schema.check({ [name]: defaults[name] as JsonValue });
       const isChanged = verdict.coercions.length > 0;
       const isWrong = !verdict.ok && verdict.problems.some(({ path }) => path[0] === name);
-      if (isChanged || isWrong)
+      if (hasLostDigits(defaults[name] as JsonValue)) {
+        const message = `"defaults.${name}" holds an integer beyond 2^53, which a definition cannot keep digit for digit.`;
+        this.#fault("invalid_default", `defaults.${name}`, message);
+      } else if (isChanged || isWrong)
         this.#fault(
           "invalid_default",
           `defaults.${name}`,
@@ -183,6 +186,11 @@ function formFault(
     return fault(`${at}.message`, `"${at}.message" is missing: what the model is told.`);
   if (headers === undefined && timeout_ms === undefined) return undefined;
   return fault(at, `"headers" and "timeout_ms" of "${at}" go with a "url" only.`);
+}
+
+function hasLostDigits(value: JsonValue): boolean {
+  if (typeof value === "number") return Number.isInteger(value) && !Number.isSafeInteger(value);
+  return typeof value === "object" && value !== null && Object.values(value).some(hasLostDigits);
 }
 
 /** The types that the schema names at a path, as far as it says so in `properties` and `items` alone. */

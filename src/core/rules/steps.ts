@@ -110,9 +110,9 @@ function entriesOf(option: unknown): [string, unknown][] | undefined {
 function mapStep(option: unknown): TextStep | string {
   const entries = entriesOf(option);
   const isScalar = (value: unknown) =>
-    value === null || ["string", "number", "bigint", "boolean"].includes(typeof value);
+    value === null || typeof value === "string" || typeof value === "boolean" || isExact(value);
   if (!entries?.every(([, value]) => isScalar(value))) {
-    return `must be an object of up to ${MAX_ENTRIES} texts, each with the string, number, boolean or null that it becomes.`;
+    return `must be an object of up to ${MAX_ENTRIES} texts, each with the string, boolean, null or number (an integer up to 2^53) that it becomes.`;
   }
   const table = new Map(entries as [string, JsonValue][]);
   // Steps are repeated until nothing changes, which a chain or a circle would make surprising.
@@ -122,6 +122,10 @@ function mapStep(option: unknown): TextStep | string {
   if (chained) return `maps "${chained[0]}" to "${chained[1]}", which is mapped again.`;
   return (text) => table.get(text) ?? (table.has(text) ? null : text);
 }
+
+/** Definitions are read as doubles: a larger integer has lost digits already. */
+const isExact = (value: unknown): boolean =>
+  typeof value === "number" && (Number.isSafeInteger(value) || !Number.isInteger(value));
 
 function unitStep(option: unknown): TextStep | string {
   const entries = entriesOf(option);

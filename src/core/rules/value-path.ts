@@ -44,7 +44,7 @@ export function replaceAt(value: JsonValue, path: ValuePath, replace: Replace, p
 }
 
 /** A copy of an object in which one member has another value. */
-export function withMember(object: JsonObject, key: string, value: JsonValue): JsonObject {
+function withMember(object: JsonObject, key: string, value: JsonValue): JsonObject {
   const copy: JsonObject = {};
   for (const [name, member] of Object.entries(object)) setMember(copy, name, member);
   setMember(copy, key, value);

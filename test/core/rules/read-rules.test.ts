@@ -75,6 +75,8 @@ for (const [change, path, reason] of [
   [{ defaults: { nope: 1 } }, "defaults.nope", "unknown_parameter"],
   [{ defaults: { count: "1" } }, "defaults.count", "invalid_default"],
   [{ defaults: { count: 11 } }, "defaults.count", "invalid_default"],
+  [{ defaults: { stops: [{ km: 2 ** 60 }] } }, "defaults.stops", "invalid_default"],
+  [{ normalize: { count: [{ map: { many: 2 ** 60 } }] } }, "normalize.count[0]", "invalid_normalizer"],
   [{ rules: {} }, "rules", "invalid_type"],
   [{ rules: [{}] }, "rules[0]", "invalid_rule"],
   [{ rules: [{ ...CHECK, url: "https://a.example/" }] }, "rules[0]", "invalid_rule"],
