@@ -66,6 +66,7 @@ test("docs/wire.md has every error code, with its status and type", () => {
 test("docs/tools.md has every reason of the advice about a tool", () => {
   const documented = firstColumn(readText("docs/tools.md"), "Registering");
   const files = [
+    "core/rules/lint-rules.ts",
     "core/tool-lint.ts",
     "core/tool-lint-schema.ts",
     "core/tool-lint-registry.ts",
