@@ -1,19 +1,21 @@
 /**
  * How fast the incremental JSON parser is, on 1 MiB of tool arguments in fragments of 4 characters.
  *
- * Run by hand: `node test/bench/json-parser.bench.ts`. For each shape of arguments it prints, from one run on one machine:
+ * Run by hand: `node test/bench/json-parser.bench.ts`. For each shape of arguments it prints, from one run on one machine, the
+ * time of the parser
  *
- * - the time of the parser as a multiple of gathering the fragments and calling `JSON.parse` once,
- *   and of that `JSON.parse` alone;
- * - how many times slower it is to parse all that has come again at every fragment (extrapolated from samples of the prefixes,
- *   with `JSON.parse` that stops at the cut).
+ * - as a multiple of copying all fragments together and calling `JSON.parse` once, and of that `JSON.parse` alone;
+ * - as a part of that of parsing all that has come again at every fragment: extrapolated from prefixes of lengths spread evenly,
+ *   given to `JSON.parse`, which stops at the cut;
+ * - as a part of that of `@streamparser/json`, told to keep only the value of the root.
  */
 import { performance } from "node:perf_hooks";
+import { JSONParser } from "@streamparser/json";
 import { JsonParser } from "../../src/core/json/parser.ts";
 
 const LENGTH = 1_048_576;
 const FRAGMENT = 4;
-const ROUNDS = 40;
+const ROUNDS = 25;
 
 /** Text that `make` gives for counting numbers, as an array, filled up to just under `LENGTH`. */
 function fill(make: (index: number) => unknown): string {
@@ -77,6 +79,16 @@ function parseInPieces(fragments: readonly string[]): void {
   if (parser.status !== "complete") throw new Error(JSON.stringify(parser.error));
 }
 
+function parseWithStreamparser(fragments: readonly string[]): void {
+  let isWhole = false;
+  const parser = new JSONParser({ paths: ["$"] });
+  parser.onValue = () => {
+    isWhole = true;
+  };
+  for (const fragment of fragments) parser.write(fragment);
+  if (!isWhole) throw new Error("the text is not read to its end");
+}
+
 /** The time to parse every prefix anew: that of 16 prefixes, evenly spread, times the number of fragments per sample. */
 function reparse(text: string, count: number): number {
   const samples = 16;
@@ -96,16 +108,18 @@ function reparse(text: string, count: number): number {
 
 for (const [name, text] of Object.entries(SHAPES)) {
   const fragments = cut(text);
-  const [whole = 0, gathered = 0, pieces = 0] = lowestTimes(
+  const [whole = 0, gathered = 0, pieces = 0, other = 0] = lowestTimes(
     () => JSON.parse(text),
     () => JSON.parse(gather(fragments)),
     () => parseInPieces(fragments),
+    () => parseWithStreamparser(fragments),
   );
   const again = reparse(text, fragments.length);
   console.log(
-    `${name} (${text.length} characters, ${fragments.length} fragments): ${pieces.toFixed(1)} ms = ` +
-      `${(pieces / gathered).toFixed(2)} x gather + JSON.parse (${gathered.toFixed(1)} ms), ` +
-      `${(pieces / whole).toFixed(2)} x JSON.parse (${whole.toFixed(1)} ms); ` +
-      `parsing again per fragment: ${(again / pieces).toFixed(0)} times slower`,
+    `${name} (${text.length} characters, ${fragments.length} fragments): ${pieces.toFixed(1)} ms\n` +
+      `  / copying + JSON.parse (${gathered.toFixed(1)} ms): ${(pieces / gathered).toFixed(2)}` +
+      `; / JSON.parse (${whole.toFixed(1)} ms): ${(pieces / whole).toFixed(2)}\n` +
+      `  / parsing again per fragment (${(again / 1000).toFixed(0)} s, extrapolated): ${(pieces / again).toFixed(6)}\n` +
+      `  / @streamparser/json (${other.toFixed(1)} ms): ${(pieces / other).toFixed(3)}`,
   );
 }
