@@ -169,7 +169,7 @@ test("a call of a name that nobody declared is answered to the model with the ne
   assert.match(told, /get_weather/);
 });
 
-test("a length in the midst of a call runs nothing and is told as it is", async (t) => {
+test("a length in the midst of a call, twice, runs nothing and is told as it is", async (t) => {
   const world = await startWorld(t);
   const call = {
     index: 0,
@@ -182,9 +182,10 @@ test("a length in the midst of a call runs nothing and is told as it is", async 
     chunk({ tool_calls: [call] }),
     chunk({}, "length"),
   ];
-  world.upstream.script("m", [sse(...body, frame("[DONE]"))]);
+  const cut = sse(...body, frame("[DONE]"));
+  world.upstream.script("m", [cut, cut]);
   const seen = await stream(world.gateway, ask("m"));
-  assert.equal(seen.content, "Hm. ");
+  assert.equal(seen.content, "Hm. Hm. ");
   assert.equal(seen.finish, "length");
   assert.equal(seen.summary["stop_reason"], "length");
   assert.equal(world.tools.requests.length, 0);
