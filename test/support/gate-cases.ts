@@ -11,6 +11,8 @@ export interface GateCase {
   kind: "valid" | "coercible" | "misspelled" | "arbitrary" | "broken" | "hostile";
   schema: JsonObject;
   text: string;
+  /** The only arguments that may come of the text, where it passes. */
+  value?: JsonValue;
   /** Lengths of the fragments, used in turn. */
   sizes: readonly number[];
 }
@@ -30,7 +32,10 @@ const scalar = <T extends JsonValue>(type: string, values: fc.Arbitrary<T>): fc.
   }));
 
 const integers = fc.oneof(fc.maxSafeInteger(), fc.bigInt({ min: 2n ** 53n, max: 2n ** 70n }));
-const doubles = fc.double({ noNaN: true, noDefaultInfinity: true }).filter((value) => !Object.is(value, -0));
+/** Without what another number or a `bigint` is read for. */
+const doubles = fc
+  .double({ noNaN: true, noDefaultInfinity: true })
+  .filter((value) => !Object.is(value, -0) && Number.isInteger(value) === Number.isSafeInteger(value));
 const words = fc.string({ unit: "binary", maxLength: 12 });
 
 const shape: fc.Arbitrary<Shape> = fc.letrec<{ shape: Shape; object: Shape }>((tie) => ({
@@ -119,15 +124,16 @@ const HOSTILE_TEXTS: readonly string[] = [
 ];
 
 const known = shape.map(({ schema, value, loose }) => [
-  { kind: "valid" as const, schema, text: stringifyJson(value) },
-  { kind: "coercible" as const, schema, text: stringifyJson(loose) },
+  { kind: "valid" as const, schema, value, text: stringifyJson(value) },
+  { kind: "coercible" as const, schema, value, text: stringifyJson(loose) },
 ]);
 
 const misspelled = fc
   .tuple(shape, fc.subarray([...REPAIR_NAMES]), fc.array(fc.nat(1_000), { maxLength: 20 }))
-  .map(([{ schema, loose }, faults, dice]) => ({
+  .map(([{ schema, value, loose }, faults, dice]) => ({
     kind: "misspelled" as const,
     schema,
+    value,
     text: misspell(loose as JsonObject, faults, dice).text,
   }));
 

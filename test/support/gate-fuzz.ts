@@ -22,7 +22,7 @@ export type FuzzCounts = Record<string, number>;
  *
  * 1. Both ways come to the same verdicts, arguments and messages, and the parser reports the same values on the way. Only a text
  *    that is no JSON may be read otherwise in fragments: as snapshots, of which the last alone counts.
- * 2. What is valid passes untouched; what is coercible passes.
+ * 2. What is valid passes untouched; what is coercible passes. What passes has the value that was meant, where that is known.
  * 3. Nothing throws, and no case takes longer than `MAX_MS`.
  *
  * Throws the smallest case found where this does not hold.
@@ -75,7 +75,7 @@ function outcomeOf(one: GateCase): string {
   return `${nameOutcome(one, passage)}${streamed.call.reading === "plain" ? "" : `, ${streamed.call.reading}`}`;
 }
 
-function nameOutcome({ kind, text }: GateCase, passage: Passage): string {
+function nameOutcome({ kind, text, value }: GateCase, passage: Passage): string {
   const { refusal, verdicts } = passage;
   const changes = changesOf(passage);
   const isKnown = text.length <= MAX_LENGTH && (kind === "valid" || kind === "coercible");
@@ -86,6 +86,7 @@ function nameOutcome({ kind, text }: GateCase, passage: Passage): string {
     assert.ok(refusal.feedback.length > 0 && refusal.feedback.isWellFormed());
     return `refused by ${refusal.gate}`;
   }
+  if (value !== undefined) assert.deepEqual(passage.args, value);
   const isRepaired = verdicts.some((verdict) => verdict.pass && verdict.repairs !== undefined);
   return (
     [isRepaired ? "repaired" : "", changes.length > 0 ? "coerced" : ""].filter(Boolean).join(", ") || "passed"
