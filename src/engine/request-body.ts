@@ -1,4 +1,5 @@
 import { type RawMember, rawMembers } from "../core/json/raw-object.ts";
+import { isObject } from "../core/protocol/adapter.ts";
 import type { ChatMessage } from "../core/protocol/wire.ts";
 import type { Run } from "./run-state.ts";
 
@@ -44,13 +45,16 @@ function toolsText({ request, raw, offer }: Run, members: readonly RawMember[]):
 /** What the client's choice becomes, as JSON text; `undefined` leaves it as it came. A forced choice holds for the first round. */
 function toolChoice({ request, round, lastRound }: Run): string | undefined {
   if (lastRound) return '"none"';
-  return round > 1 && isForced(request.tool_choice) ? '"auto"' : undefined;
+  if (round === 1) return undefined;
+  const choice = request.tool_choice;
+  if (choice === "required") return '"auto"';
+  if (!isObject(choice)) return undefined;
+  return choice["type"] === "allowed_tools" ? unforced(choice) : '"auto"';
 }
 
-/** An allow-list of tools is no force, so it stays. */
-function isForced(choice: unknown): boolean {
-  return (
-    choice === "required" ||
-    (typeof choice === "object" && choice !== null && (choice as { type?: unknown }).type !== "allowed_tools")
-  );
+/** An allow-list of tools stays; its `required` is a force. */
+function unforced(choice: Record<string, unknown>): string | undefined {
+  const list = choice["allowed_tools"];
+  if (!isObject(list) || list["mode"] !== "required") return undefined;
+  return JSON.stringify({ ...choice, allowed_tools: { ...list, mode: "auto" } });
 }

@@ -178,11 +178,13 @@ test("every digit of the client's members goes upstream, in its tools too", asyn
 });
 
 const named = { type: "function", function: { name: "get_weather" } };
+const allowed = (mode: string) => ({ type: "allowed_tools", allowed_tools: { mode, tools: [named] } });
 for (const [name, choice, later] of [
   ["a named tool", named, "auto"],
   ["any tool", "required", "auto"],
   ["auto", "auto", "auto"],
-  ["an allow-list", { type: "allowed_tools", allowed_tools: { mode: "auto", tools: [named] } }, "same"],
+  ["an allow-list", allowed("auto"), "same"],
+  ["an allow-list that is required", allowed("required"), allowed("auto")],
   ["nothing", undefined, undefined],
 ] as const) {
   test(`a tool_choice of ${name} holds in the first round; what is forced only there`, async () => {
