@@ -224,12 +224,15 @@ export class Run {
   }
 
   #summary(stop_reason: StopReason): RunSummary {
+    const calls = this.record.rounds.flatMap((round) => round.calls.map((call) => call.call_id));
+    const place = new Map(calls.map((id, index) => [id, index]));
+    const placeOf = (tool: ToolSummary) => place.get(tool.call_id) ?? calls.length;
     return {
       run_id: this.id,
       session_id: this.sessionId,
       stop_reason,
       rounds: this.round,
-      tools: this.#tools,
+      tools: this.#tools.toSorted((a, b) => placeOf(a) - placeOf(b)),
       usage_by_round: this.#usages,
     };
   }

@@ -61,7 +61,11 @@ test("every call is answered once, in the model's order, whatever becomes of it"
   }
   const { stop_reason, tools: summary } = ending.summary;
   assert.equal(stop_reason, "completed");
-  assert.equal(new Set(summary.map(({ call_id }) => call_id)).size, calls.length);
+  assert.deepEqual(
+    summary.map(({ call_id }) => call_id),
+    calls.map(({ id }) => id),
+    "the summary has the model's order, whatever was decided first",
+  );
 });
 
 test("the model's message goes back with its calls, arguments always the text of an object", async () => {
