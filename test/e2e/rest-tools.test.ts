@@ -119,6 +119,22 @@ test("invoke sends a call through the gates and to the tool, a dry run only thro
   assert.equal((await send(gateway, "/tools/nothing/invoke", {})).status, 404);
 });
 
+test("invoke hands integers above 2^53 to the tool digit for digit", async (t) => {
+  const { tools, gateway } = await startWorld(t, []);
+  const parameters = { type: "object", properties: { id: { type: "integer" } }, required: ["id"] };
+  await registerTool(gateway, "find", {
+    url: `${tools.urlOf("find")}?id={id}`,
+    parameters,
+  });
+  const answer = await fetch(`${gateway.url}/tools/find/invoke`, {
+    method: "POST",
+    headers: { "content-type": "application/json" },
+    body: '{ "dry_run": false, "arguments" : {"id": 12345678901234567890123} }',
+  });
+  assert.equal(answer.status, 200);
+  assert.match(tools.of("find")[0]?.url ?? "", /id=12345678901234567890123$/);
+});
+
 test("a definition that the schema rules forbid is refused with the path of every fault and never offered", async (t) => {
   const { upstream, gateway } = await startWorld(t, []);
   const refused = {

@@ -1,5 +1,6 @@
 import { randomUUID } from "node:crypto";
 import type { FastifyInstance } from "fastify";
+import { rawMembers } from "../../core/json/raw-object.ts";
 import { type InvokeDeps, invokeTool } from "../../engine/invoke.ts";
 import type { ToolRegistry } from "../../engine/registry.ts";
 import { GatewayError } from "../../errors.ts";
@@ -25,7 +26,7 @@ export function invokeRoute(
       const { arguments: args = {}, dry_run = false } = requireObject(request.body);
       if (typeof dry_run !== "boolean")
         throw new GatewayError("invalid_type", `"dry_run" must be a boolean.`, { param: "dry_run" });
-      const raw = typeof args === "string" ? args : JSON.stringify(args);
+      const raw = typeof args === "string" ? args : spelled(request.rawBody, "arguments");
       const newId = (prefix: string) => prefix + randomUUID().replaceAll("-", "");
       const stop = new AbortController();
       watchClient(reply, stop);
@@ -33,4 +34,10 @@ export function invokeRoute(
     },
   );
   done();
+}
+
+/** The last `member` of a body, as it was spelled: parsing would round long integers. Without it, an empty object. */
+function spelled(body: Buffer | undefined, member: string): string {
+  const found = body && rawMembers(body).findLast(({ name }) => name === member);
+  return found ? body.toString("utf8", found.valueFrom, found.to) : "{}";
 }
