@@ -55,7 +55,7 @@ export function matchesGlob(glob: string, text: string): boolean {
  * 1. `header` (`x-toolweir-tools`) names the gateway tools to offer, `none` offers none; without it, all that the caller may use.
  * 2. A name that the client declares itself is the client's, unless the header names that very tool.
  * 3. The client's declarations go upstream as they came.
- * 4. With `tool_choice: "none"` or several choices no gateway tool is offered.
+ * 4. With `tool_choice: "none"`, several choices or the older `functions`, which exclude `tools`, no gateway tool is offered.
  */
 export function makeOffer(
   request: ChatRequest,
@@ -65,7 +65,8 @@ export function makeOffer(
 ): Offer {
   const declared = new Set((request.tools ?? []).flatMap((tool) => nameOf(tool) ?? []));
   const client = new Set(declared);
-  const off = request.tool_choice === "none" || (request.n ?? 1) > 1;
+  const legacy = Array.isArray(request["functions"]) && request["functions"].length > 0;
+  const off = request.tool_choice === "none" || (request.n ?? 1) > 1 || legacy;
   const named = header === undefined ? undefined : namedTools(header, snapshot, caller);
   const wanted = named ?? snapshot.list().filter((tool) => offeredUnasked(tool, caller, client));
   const gateway = new Map(off ? [] : wanted.map((tool) => [tool.definition.name, tool]));

@@ -121,7 +121,8 @@ test("a name that both declare is the client's, unless the header names the tool
 test("a name that nobody declared is unknown, unless the run is only passed through", () => {
   assert.equal(offer({}).owner("nobody"), "unknown");
   assert.equal(offer({ tools: [own("ask")] }).owner("ask"), "client");
-  for (const through of [offer({}, "none"), offer({ tool_choice: "none" }), offer({ n: 2 })]) {
+  const older = offer({ functions: [{ name: "ask" }] });
+  for (const through of [offer({}, "none"), offer({ tool_choice: "none" }), offer({ n: 2 }), older]) {
     assert.deepEqual(
       [through.gatewayNames, through.owner("nobody"), through.owner("get_time")],
       [[], "client", "client"],
