@@ -56,7 +56,7 @@ test("valid arguments are not asked to be repaired", () => {
 test("with repair off, arguments that are not JSON stop at the syntax gate, with the fault that they have", () => {
   const { refusal } = pass("{'city':'x'}", {}, { repair: "off" });
   assert.deepEqual([refusal?.gate, refusal?.problem], ["syntax", "syntax"]);
-  assert.match(`${refusal?.feedback}`, /at position 1, but found "'"/);
+  assert.match(`${refusal?.feedback}`, /at position 1, but found "'"\. Send/);
 });
 
 test("what cannot be repaired is explained as the strict parser sees it", () => {

@@ -31,7 +31,7 @@ export const syntaxGate = {
     return refuse(
       "arguments_invalid",
       reason,
-      INVALID[locale](error ? jsonErrorMessage(error) : "the text ends too early"),
+      INVALID[locale](error ? jsonErrorMessage(error) : "The text ends too early."),
     );
   },
 } satisfies Gate;
@@ -43,8 +43,8 @@ const TOO_LARGE = {
 
 const INVALID = {
   en: (fault: string) =>
-    `The arguments are not valid JSON: ${fault}. Send them again as one complete JSON object.`,
-  zh: (fault: string) => `参数不是合法的 JSON：${fault}。请重新发送一个完整的 JSON 对象。`,
+    `The arguments are not valid JSON: ${fault} Send them again as one complete JSON object.`,
+  zh: (fault: string) => `参数不是合法的 JSON：${fault} 请重新发送一个完整的 JSON 对象。`,
 };
 
 function refuse(code: string, problem: string, feedback: string): Verdict {
