@@ -3,6 +3,7 @@ import { asGatewayError, GatewayError } from "../errors.ts";
 import type { Ending } from "./answer.ts";
 import { StreamAnswer } from "./answer-stream.ts";
 import { WholeAnswer } from "./answer-whole.ts";
+import { isoTime } from "./iso-time.ts";
 import { restoreTurns } from "./kept-turns.ts";
 import { type Caller, makeOffer } from "./offer.ts";
 import { ClientGone, type ClientSink } from "./ports.ts";
@@ -211,7 +212,7 @@ export class ChatEngine {
 }
 
 function finishRecord(run: Run, stopReason: string, error: GatewayError | undefined, now: number): void {
-  run.record.ended_at = new Date(now).toISOString();
+  run.record.ended_at = isoTime(now);
   run.record.stop_reason = stopReason;
   run.record.error = error ? { code: error.code, message: error.message } : null;
   run.onRecord();

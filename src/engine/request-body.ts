@@ -6,13 +6,16 @@ import type { Run } from "./run-state.ts";
 /**
  * The body of a run's next upstream request.
  *
- * 1. The client's own bytes where there is nothing to add.
+ * 1. The client's own bytes where there is nothing to add, and those with `tools` at their end where that is all there is to add.
  * 2. Else its members as they were spelled, every digit of them, in its order; `tools`, `tool_choice` and the turns of this run are
  *    added. The conversation the client sent is never written anew, unless kept turns were put back into it.
  */
 export function requestBody(run: Run): Buffer | string {
   const { request, offer } = run;
-  if (offer.gateway.size === 0 && run.messages === request.messages) return run.raw;
+  if (run.messages === request.messages) {
+    if (offer.gateway.size === 0) return run.raw;
+    if (request.tools === undefined && toolChoice(run) === undefined) return withTools(run.raw, offer.added);
+  }
   const replaced = new Map<string, string>();
   const members = rawMembers(run.raw);
   if (run.messages !== request.messages) replaced.set("messages", messagesText(run, members));
@@ -25,6 +28,14 @@ export function requestBody(run: Run): Buffer | string {
   const texts = kept.map(({ from, to }) => run.raw.toString("utf8", from, to));
   for (const [name, text] of replaced) texts.push(`"${name}":${text}`);
   return `{${texts.join(",")}}`;
+}
+
+/** The most frequent case, without a look at the members: nothing is replaced, and `tools` goes before the last brace. */
+function withTools(raw: Buffer, added: readonly string[]): Buffer {
+  return Buffer.concat([
+    raw.subarray(0, raw.lastIndexOf("}")),
+    Buffer.from(`,"tools":[${added.join(",")}]}`),
+  ]);
 }
 
 function messagesText(run: Run, members: readonly RawMember[]): string {

@@ -3,6 +3,7 @@ import type { OpenCall, ToolCall } from "../core/protocol/accumulator.ts";
 import { addUsage } from "../core/protocol/visible.ts";
 import type { ChatMessage, ChatRequest, FinishReason, Usage } from "../core/protocol/wire.ts";
 import type { Answer, Ending, RunSummary, StopReason, ToolSummary } from "./answer.ts";
+import { isoTime } from "./iso-time.ts";
 import type { TurnOwner } from "./kept-turns.ts";
 import { type LimitState, type Limits, runOver } from "./limits.ts";
 import type { Caller, Offer } from "./offer.ts";
@@ -263,7 +264,7 @@ function newRecord(options: RunOptions, startedAt: number): RunRecord {
     model: options.request.model,
     stream: options.request.stream === true,
     tools_offered: [...options.offer.gateway.keys()],
-    started_at: new Date(startedAt).toISOString(),
+    started_at: isoTime(startedAt),
     ended_at: null,
     stop_reason: null,
     error: null,

@@ -56,14 +56,14 @@ class ObservedRun implements RunScope {
     this.#info = info;
     this.#model = clip(info.model);
     this.#startedAt = info.receivedAt ?? performance.now();
-    this.#trace = startTrace(parts.tracing.tracer, info.traceparent, OPERATION.run, {
+    this.#trace = startTrace(parts.tracing.tracer, info.traceparent, OPERATION.run, () => ({
       [ATTRIBUTE.operation]: OPERATION.run,
       [ATTRIBUTE.provider]: "openai",
       [ATTRIBUTE.model]: this.#model,
       [ATTRIBUTE.stream]: info.stream,
       [ATTRIBUTE.conversation]: clip(info.sessionId),
       [ATTRIBUTE.runId]: info.runId,
-    });
+    }));
     this.traceId = this.#trace.traceId;
     parts.metrics.openRuns.inc();
     if (parts.logger.isLevelEnabled("info")) {
@@ -78,20 +78,25 @@ class ObservedRun implements RunScope {
       this.#parts.metrics.addedSeconds.observe((startedAt - this.#startedAt) / 1000);
     }
     this.#parts.metrics.rounds.inc();
-    const scope = this.#trace.child(`${OPERATION.round} ${this.#model}`, SpanKind.CLIENT, {
-      [ATTRIBUTE.operation]: OPERATION.round,
-      [ATTRIBUTE.provider]: "openai",
-      [ATTRIBUTE.model]: this.#model,
-      [ATTRIBUTE.round]: round,
-    });
-    const end = once((outcome: Parameters<RoundScope["end"]>[0]) => {
-      const { finish, upstream, error, usage } = outcome;
-      const attributes = {
-        ...usageAttributes(usage),
-        [ATTRIBUTE.finishReasons]: [clip(finish)],
-        [ATTRIBUTE.upstream]: upstream,
-      };
-      scope.end(attributes, error?.code);
+    const scope = this.#trace.child(
+      () => `${OPERATION.round} ${this.#model}`,
+      SpanKind.CLIENT,
+      () => ({
+        [ATTRIBUTE.operation]: OPERATION.round,
+        [ATTRIBUTE.provider]: "openai",
+        [ATTRIBUTE.model]: this.#model,
+        [ATTRIBUTE.round]: round,
+      }),
+    );
+    const end = once(({ finish, upstream, error, usage }: Parameters<RoundScope["end"]>[0]) => {
+      scope.end(
+        () => ({
+          ...usageAttributes(usage),
+          [ATTRIBUTE.finishReasons]: [clip(finish)],
+          [ATTRIBUTE.upstream]: upstream,
+        }),
+        error?.code,
+      );
       this.#whenInfo(() => ({
         ...this.#line("round", clip(finish), performance.now() - startedAt, error?.code),
         round,
@@ -103,13 +108,17 @@ class ObservedRun implements RunScope {
 
   startTool(tool: string, callId: string, round: number): ToolScope {
     const name = clip(tool);
-    const scope = this.#trace.child(`${OPERATION.tool} ${name}`, SpanKind.INTERNAL, {
-      [ATTRIBUTE.operation]: OPERATION.tool,
-      [ATTRIBUTE.toolName]: name,
-      [ATTRIBUTE.toolCallId]: clip(callId),
-      [ATTRIBUTE.toolType]: "function",
-      [ATTRIBUTE.round]: round,
-    });
+    const scope = this.#trace.child(
+      () => `${OPERATION.tool} ${name}`,
+      SpanKind.INTERNAL,
+      () => ({
+        [ATTRIBUTE.operation]: OPERATION.tool,
+        [ATTRIBUTE.toolName]: name,
+        [ATTRIBUTE.toolCallId]: clip(callId),
+        [ATTRIBUTE.toolType]: "function",
+        [ATTRIBUTE.round]: round,
+      }),
+    );
     const end = once((result: ToolEnd) => this.#toolEnded(tool, callId, round, scope, result));
     return { traceparent: scope.traceparent, end };
   }
@@ -118,7 +127,7 @@ class ObservedRun implements RunScope {
     const { outcome, attempts, durationMs, errorKind, argumentsSha256, resultBytes } = end;
     const error = outcome === "ok" ? undefined : (errorKind ?? outcome);
     this.#parts.metrics.tool(tool).ended(outcome, durationMs / 1000);
-    scope.end({ [ATTRIBUTE.attempts]: attempts, [ATTRIBUTE.outcome]: outcome }, error);
+    scope.end(() => ({ [ATTRIBUTE.attempts]: attempts, [ATTRIBUTE.outcome]: outcome }), error);
     this.#whenInfo(() => ({
       ...this.#line("tool", outcome, durationMs, error, tool),
       call_id: clip(callId),
@@ -170,12 +179,14 @@ class ObservedRun implements RunScope {
     const durationMs = performance.now() - this.#startedAt;
     this.#parts.metrics.runEnded(stopReason, durationMs / 1000);
     const first = this.#firstTokenMs;
-    const attributes = {
-      [ATTRIBUTE.stopReason]: stopReason,
-      [ATTRIBUTE.rounds]: rounds,
-      ...(first !== undefined && { [ATTRIBUTE.firstChunkSeconds]: first / 1000 }),
-    };
-    this.#trace.end(attributes, error?.code);
+    this.#trace.end(
+      () => ({
+        [ATTRIBUTE.stopReason]: stopReason,
+        [ATTRIBUTE.rounds]: rounds,
+        ...(first !== undefined && { [ATTRIBUTE.firstChunkSeconds]: first / 1000 }),
+      }),
+      error?.code,
+    );
     const level = severity(error);
     const { logger } = this.#parts;
     if (!logger.isLevelEnabled(level)) return;

@@ -11,14 +11,14 @@ import {
 import { ATTRIBUTE } from "./semantic-names.ts";
 import { formatTraceparent, newTrace, parseTraceparent, type TraceContext } from "./trace-context.ts";
 
-/** A span that is going on, or the stand-in for one where nothing is recorded. */
+/** A span that is going on, or the stand-in for one where nothing is recorded, for which no name and no attributes are made. */
 export interface TraceScope {
   readonly traceId: string;
   /** For a request that is made within the span. */
   readonly traceparent: string;
-  child(name: string, kind: SpanKind, attributes: Attributes): TraceScope;
+  child(name: () => string, kind: SpanKind, attributes: () => Attributes): TraceScope;
   /** Closes the span. `error`, a closed word, marks it as failed. */
-  end(attributes: Attributes, error?: string): void;
+  end(attributes: () => Attributes, error?: string): void;
 }
 
 /**
@@ -30,26 +30,32 @@ export function startTrace(
   tracer: Tracer | undefined,
   traceparent: string | undefined,
   name: string,
-  attributes: Attributes,
+  attributes: () => Attributes,
 ): TraceScope {
   const incoming = parseTraceparent(traceparent);
-  if (!tracer) return unrecorded(incoming ?? newTrace());
+  if (!tracer) return new UnrecordedScope(incoming ?? newTrace());
   const parent = incoming ? trace.setSpanContext(ROOT_CONTEXT, remote(incoming)) : ROOT_CONTEXT;
-  return new RecordedScope(tracer, parent, name, SpanKind.SERVER, attributes);
+  return new RecordedScope(tracer, parent, name, SpanKind.SERVER, attributes());
 }
 
 function remote({ traceId, spanId, flags }: TraceContext) {
   return { traceId, spanId, traceFlags: flags, isRemote: true };
 }
 
-function unrecorded(context: TraceContext): TraceScope {
-  const scope: TraceScope = {
-    traceId: context.traceId,
-    traceparent: formatTraceparent(context),
-    child: () => scope,
-    end: () => {},
-  };
-  return scope;
+class UnrecordedScope implements TraceScope {
+  readonly traceId: string;
+  readonly traceparent: string;
+
+  constructor(context: TraceContext) {
+    this.traceId = context.traceId;
+    this.traceparent = formatTraceparent(context);
+  }
+
+  child(): TraceScope {
+    return this;
+  }
+
+  end(): void {}
 }
 
 class RecordedScope implements TraceScope {
@@ -72,12 +78,12 @@ class RecordedScope implements TraceScope {
     return formatTraceparent({ traceId, spanId, flags: traceFlags });
   }
 
-  child(name: string, kind: SpanKind, attributes: Attributes): TraceScope {
-    return new RecordedScope(this.#tracer, this.#context, name, kind, attributes);
+  child(name: () => string, kind: SpanKind, attributes: () => Attributes): TraceScope {
+    return new RecordedScope(this.#tracer, this.#context, name(), kind, attributes());
   }
 
-  end(attributes: Attributes, error?: string): void {
-    this.#span.setAttributes(attributes);
+  end(attributes: () => Attributes, error?: string): void {
+    this.#span.setAttributes(attributes());
     if (error !== undefined) {
       this.#span.setAttribute(ATTRIBUTE.errorType, error).setStatus({ code: SpanStatusCode.ERROR });
     }
