@@ -50,6 +50,16 @@ export class SseDecoder {
     return this.#eventBytes === 0 && !this.#atStart;
   }
 
+  /** Nothing has been read. */
+  get fresh(): boolean {
+    return this.#eventBytes === 0 && this.#atStart;
+  }
+
+  /** Whole events at the start were read by someone else, who saw that they do not begin with a BOM. */
+  skipStart(): void {
+    this.#atStart = false;
+  }
+
   /** Reads until one event is complete or `bytes` are used up; returns the offset reached and sets `event`. */
   read(bytes: Buffer, from: number): number {
     this.event = undefined;

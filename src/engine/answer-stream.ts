@@ -41,6 +41,7 @@ export class StreamAnswer implements Answer {
   readonly #roles = new Set<number>();
   readonly #callIndex = new Map<string, number>();
   readonly #finish = new Map<number, FinishWire>();
+  #opening: { chunk: ReadChunk; frame: string } | undefined;
   shown = false;
   /** Looks of the keepalive since something was written. */
   #silent = 0;
@@ -67,6 +68,30 @@ export class StreamAnswer implements Answer {
     return this.#envelope;
   }
 
+  /** Nothing was said or held yet. */
+  get fresh(): boolean {
+    return this.#envelope === undefined && this.#roles.size === 0 && this.#held === undefined;
+  }
+
+  /** The name that the client asked for. */
+  get model(): string {
+    return this.#options.model;
+  }
+
+  /** What was written for the chunk that opened the stream, up to where `open` goes on; `undefined` for any other chunk. */
+  openingOf(chunk: ReadChunk): string | undefined {
+    return this.#opening?.chunk === chunk
+      ? this.#opening.frame.slice(0, -this.#openingEnd().length)
+      : undefined;
+  }
+
+  /** Opens the first choice as it was once opened for a chunk that differed in id and time only: see `openingOf`. */
+  open(id: string, created: number, frame: string): void {
+    this.#envelope = { id, created, model: this.#options.model };
+    this.#roles.add(0);
+    this.#write(frame + this.#openingEnd());
+  }
+
   /** Returns the frame that was written, where the next chunk of the same shape would be written alike. */
   takeChunk(chunk: ReadChunk): string | undefined {
     const choices: Choice[] = [];
@@ -82,7 +107,9 @@ export class StreamAnswer implements Answer {
     if (choices.length === 0) return undefined;
     if (!this.shown && chunk.choices.some((choice) => choice.visible)) this.#show();
     const plain = choices.every((choice) => this.#roles.has(Number(choice.index)));
+    const first = this.#roles.size === 0;
     const written = frame(this.#opened(clientChunk(this.envelope(chunk.wire), chunk.wire, choices), choices));
+    if (first) this.#opening = { chunk, frame: written };
     this.#write(written);
     return plain ? written : undefined;
   }
@@ -190,6 +217,11 @@ export class StreamAnswer implements Answer {
     const choices = [{ index, delta, finish_reason: null }];
     const chunk = this.#opened(clientChunk(this.envelope(), {}, choices), choices);
     this.#write(`data: ${stringifyJson({ ...chunk, ...members } as JsonObject)}\n\n`);
+  }
+
+  /** How the frame ends that opens the stream. */
+  #openingEnd(): string {
+    return this.#options.strict ? "}\n\n" : `,"toolweir":${JSON.stringify(this.#member)}}\n\n`;
   }
 
   /** Gives a choice's first chunk its role, and the first of all the `toolweir` member. */

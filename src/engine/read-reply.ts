@@ -1,12 +1,12 @@
-import { isObject } from "../core/protocol/adapter.ts";
 import { TextTemplate } from "../core/protocol/text-template.ts";
 import { errorText, type ReadChunk } from "../core/protocol/visible.ts";
-import type { ChatChunk } from "../core/protocol/wire.ts";
 import { SseDecoder, type SseEvent } from "../core/sse.ts";
 import { GatewayError } from "../errors.ts";
 import { StreamAnswer } from "./answer-stream.ts";
 import type { ReplyHandler, ReplyHead, UpstreamCall, UpstreamRequest, UpstreamTarget } from "./ports.ts";
 import { type Reply, ReplyContent, type ReplyContext } from "./reply-content.ts";
+import { type Mode, modeOf, parseObject } from "./reply-mode.ts";
+import { KnownReply, onlyText } from "./reply-shapes.ts";
 import { readWholeReply, upstreamFailure } from "./whole-reply.ts";
 
 const MAX_EVENT_BYTES = 16 * 1024 * 1024;
@@ -42,8 +42,6 @@ export function readReply(
   });
 }
 
-type Mode = "unknown" | "events" | "whole" | "failure";
-
 class ReplyReader implements ReplyHandler {
   readonly #target: UpstreamTarget;
   readonly #context: ReplyContext;
@@ -51,6 +49,7 @@ class ReplyReader implements ReplyHandler {
   readonly #stream: StreamAnswer | undefined;
   readonly #settle: (outcome: Reply | Error) => void;
   readonly #decoder = new SseDecoder(MAX_EVENT_BYTES);
+  readonly #known: KnownReply | undefined;
   #template: TextTemplate | undefined;
   #lessons = 0;
   #call: UpstreamCall | undefined;
@@ -69,6 +68,7 @@ class ReplyReader implements ReplyHandler {
     this.#context = context;
     this.#content = new ReplyContent(context);
     this.#stream = context.answer instanceof StreamAnswer ? context.answer : undefined;
+    this.#known = KnownReply.of(target, this.#stream);
     this.#settle = settle;
   }
 
@@ -119,12 +119,22 @@ class ReplyReader implements ReplyHandler {
   }
 
   #readEvents(bytes: Buffer): void {
-    let at = 0;
+    let at = this.#decoder.fresh ? this.#openKnown(bytes) : 0;
     while (at < bytes.length && !this.#settled) {
       at = this.#forwardRun(bytes, at);
       if (at < bytes.length) at = this.#readEvent(bytes, at);
     }
     this.#flushSoon();
+  }
+
+  /** The beginning of a reply that begins like an earlier one; returns the offset after it. */
+  #openKnown(bytes: Buffer): number {
+    const opening = this.#known?.open(bytes);
+    if (!opening) return 0;
+    this.#decoder.skipStart();
+    this.#content.note(opening.read);
+    this.#template = this.#known?.template;
+    return opening.end;
   }
 
   /** The fast path: as many events of the known shape as follow each other; returns the offset after them. */
@@ -156,7 +166,12 @@ class ReplyReader implements ReplyHandler {
 
   /** The slow path: one event is read as text; returns the offset after it. */
   #readEvent(bytes: Buffer, from: number): number {
-    const whole = this.#decoder.idle;
+    const whole = this.#decoder.idle || this.#decoder.fresh;
+    const closing = whole ? this.#known?.close(bytes, from) : undefined;
+    if (closing) {
+      this.#content.take(closing.read);
+      return closing.end;
+    }
     const to = this.#decoder.read(bytes, from);
     const { event } = this.#decoder;
     if (event) this.#takeEvent(event, whole ? bytes.subarray(from, to) : undefined);
@@ -177,23 +192,19 @@ class ReplyReader implements ReplyHandler {
     if (!chunk) throw invalid("The upstream sent an event that is not a JSON object.");
     const read = this.#content.read(chunk);
     const written = this.#content.take(read);
-    if (raw && written !== undefined) this.#learn(read, raw, written);
+    if (!raw) return;
+    if (written === undefined) this.#known?.learn(read, raw);
+    else this.#learn(read, raw, written);
   }
 
   /** After a chunk that only said text, the next ones of its shape need no reading. */
-  #learn({ choices }: ReadChunk, raw: Buffer, written: string): void {
-    const [choice, more] = choices;
-    if (!choice?.visible || more || this.#lessons === MAX_LESSONS) return;
-    if (choice.fragments.length > 0 || choice.finish !== undefined) return;
+  #learn(read: ReadChunk, raw: Buffer, written: string): void {
+    const member = this.#lessons === MAX_LESSONS ? undefined : onlyText(read);
     // Only the first choice goes on in a next round, so what another one says must not be kept.
-    if (choice.index !== 0 && this.#context.keep) return;
-    const said = Object.entries(choice.said).filter(
-      ([member, value]) => member !== "role" && value !== null && value !== "",
-    );
-    const [text, other] = said;
-    if (!text || other || typeof text[1] !== "string") return;
+    if (member === undefined || (read.choices[0]?.index !== 0 && this.#context.keep)) return;
     this.#lessons++;
-    this.#template = TextTemplate.learn(raw, written, text[0]);
+    this.#template = TextTemplate.learn(raw, written, member);
+    if (this.#template) this.#known?.learnText(this.#template, read);
   }
 
   /** One network read can come in many pieces, and end the run too: all of that leaves in one write. */
@@ -276,22 +287,6 @@ class ReplyReader implements ReplyHandler {
     }
     this.#afterDone = setTimeout(() => call.abort(), AFTER_DONE_MS).unref();
   }
-}
-
-function parseObject(data: string): ChatChunk | undefined {
-  try {
-    const value: unknown = JSON.parse(data);
-    return isObject(value) ? value : undefined;
-  } catch {
-    return undefined;
-  }
-}
-
-/** What a body without a media type is: JSON and HTML begin unlike any event stream, and white space says nothing yet. */
-function modeOf(bytes: Buffer): Mode {
-  const [first] = bytes.toString("latin1").trimStart();
-  if (first === undefined) return "unknown";
-  return "<{[".includes(first) ? "whole" : "events";
 }
 
 const invalid = (message: string) => new GatewayError("upstream_invalid_response", message);

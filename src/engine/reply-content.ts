@@ -60,14 +60,19 @@ export class ReplyContent {
 
   /** Returns what the answer says of the frame it wrote. */
   take(chunk: ReadChunk): string | undefined {
-    if (chunk.usage) this.#usage = chunk.usage;
     const written = this.#context.answer.takeChunk(chunk);
+    this.note(chunk);
+    return written;
+  }
+
+  /** What a chunk means for the reply, beside what the client sees of it. */
+  note(chunk: ReadChunk): void {
+    if (chunk.usage) this.#usage = chunk.usage;
     for (const choice of chunk.choices) {
       if (choice.index === 0 && this.#context.keep) this.kept.take(choice.said);
       for (const fragment of choice.fragments) this.#takeFragment(choice.index, fragment);
       this.#takeFinish(choice);
     }
-    return written;
   }
 
   /** Judges the whole reply. Throws `upstream_error` when the provider itself says that it failed. */

@@ -115,6 +115,7 @@ export function fakeScope(): RunScope & { notes: [name: string, ...said: unknown
 /** What a test says of a run; the rest has defaults. */
 export interface Scene {
   targets: readonly FakeTarget[];
+  strict?: boolean;
   tools?: readonly RegisteredTool[];
   request?: Partial<ChatRequest>;
   transport?: ToolTransport;
@@ -196,7 +197,7 @@ function streamAnswer(sink: FakeSink, scene: Scene, request: ChatRequest, scope:
     model: request.model,
     choices: request.n ?? 1,
     events: scene.events ?? false,
-    strict: false,
+    strict: scene.strict ?? false,
     includeUsage: scene.includeUsage ?? false,
     now: () => 1_000_000,
     onFirstToken: () => scope.firstToken(),

@@ -22,8 +22,11 @@ export interface ReadOptions extends Partial<Scene> {
   client?: readonly string[];
   signal?: AbortSignal;
   context?: Partial<ReplyContext>;
+  /** An upstream that has answered before, and whose next scripted reply this is. */
+  target?: FakeTarget;
 }
 
+const targetOf = (reply: ScriptedReply | string) => fakeTarget([reply], { secret: "sk-very-secret" });
 const spec = (name: string): ToolSpec => ({ type: "function", function: { name } });
 
 /**
@@ -34,8 +37,7 @@ export async function readOne(
   reply: ScriptedReply | string,
   options: ReadOptions = {},
 ): Promise<ReadOutcome> {
-  const { client = [], context, signal, request, ...scene } = options;
-  const target = fakeTarget([reply], { secret: "sk-very-secret" });
+  const { client = [], context, signal, request, target = targetOf(reply), ...scene } = options;
   const { run, sink } = stage({
     tools: [toolNamed("get_weather"), toolNamed("put")],
     ...scene,

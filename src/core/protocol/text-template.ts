@@ -1,3 +1,5 @@
+import { type ReplyNames, Stem } from "./stem.ts";
+
 const LF = 0x0a;
 const CR = 0x0d;
 const QUOTE = 0x22;
@@ -77,6 +79,25 @@ export class TextTemplate {
       [written.subarray(0, out.from), written.subarray(out.to)],
       member,
     );
+  }
+
+  /**
+   * This template for other replies, which differ in their id and time only. `undefined` where the two do not both stand before the
+   * text, in what is read and in what is written, or are not those given.
+   */
+  forReplies(id: unknown, created: unknown): ((names: ReplyNames) => TextTemplate) | undefined {
+    const [first, ...rest] = this.#parts.map((part) => Buffer.from(part));
+    const before = first && Stem.of(first, id, created);
+    const head = this.verbatim ? undefined : Stem.of(this.head, id, created);
+    if (!before || !(this.verbatim || head) || !rest.every(Stem.isFreeOf)) return undefined;
+    const { member, tail } = this;
+    return (names) =>
+      new TextTemplate(
+        [before.fill(names), ...rest],
+        this.#textHole,
+        head && [head.fill(names), tail],
+        member,
+      );
   }
 
   /** Returns the offset after the event that begins at `from`, or -1 when it is not of this shape or not all there. */
