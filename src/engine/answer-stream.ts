@@ -29,6 +29,8 @@ export interface StreamAnswerOptions {
   onFirstToken(): void;
 }
 
+/** Pieces of up to this many bytes together leave in one write. */
+const MAX_JOINED = 16 * 1024;
 const DONE = "data: [DONE]\n\n";
 
 /** The streamed answer: collects the frames of one upstream read and hands them over in one write. */
@@ -168,7 +170,7 @@ export class StreamAnswer implements Answer {
   flush(): void {
     if (this.#pending.length === 0) return;
     this.#silent = 0;
-    for (const piece of this.#pending) this.blocked = !this.#sink.write(piece);
+    for (const piece of joined(this.#pending)) this.blocked = !this.#sink.write(piece);
     this.#pending = [];
   }
 
@@ -255,6 +257,12 @@ export class StreamAnswer implements Answer {
     if (typeof before === "string" && typeof piece === "string") this.#pending[last] = before + piece;
     else this.#pending.push(piece);
   }
+}
+
+/** Copying a little costs less than a further write. */
+function joined(pieces: readonly (Buffer | string)[]): readonly (Buffer | string)[] {
+  if (pieces.length === 1 || pieces.reduce((sum, { length }) => sum + length, 0) > MAX_JOINED) return pieces;
+  return [Buffer.concat(pieces.map((piece) => (typeof piece === "string" ? Buffer.from(piece) : piece)))];
 }
 
 /** What is left for the finish chunk when the text beside the finish reason has gone out: SDKs would add up lists twice. */

@@ -285,7 +285,10 @@ class ReplyReader implements ReplyHandler {
       call.abort();
       return;
     }
-    this.#afterDone = setTimeout(() => call.abort(), AFTER_DONE_MS).unref();
+    // The end of the body mostly comes in the same read, and then no timer is needed.
+    queueMicrotask(() => {
+      if (!this.#ended) this.#afterDone = setTimeout(() => call.abort(), AFTER_DONE_MS).unref();
+    });
   }
 }
 

@@ -42,7 +42,7 @@ class Call implements UpstreamCall, Dispatcher.DispatchHandler {
   constructor({ timeouts }: CallSettings, handler: ReplyHandler) {
     this.#timeouts = timeouts;
     this.#handler = handler;
-    this.#timer = setTimeout(() => this.#watch(), timeouts.first_byte);
+    this.#timer = setTimeout(() => this.#watch(), Math.min(timeouts.first_byte, timeouts.idle));
   }
 
   pause(): void {
@@ -84,7 +84,7 @@ class Call implements UpstreamCall, Dispatcher.DispatchHandler {
   onResponseData(controller: Dispatcher.DispatchController, bytes: Buffer): void {
     if (this.#over) return;
     this.#lastByteAt = performance.now();
-    if (!this.#hasBody) this.#bodyBegins();
+    this.#hasBody = true;
     if (!this.#unpack) this.#handler.onData(bytes);
     else if (!this.#unpack.write(bytes)) {
       controller.pause();
@@ -101,14 +101,10 @@ class Call implements UpstreamCall, Dispatcher.DispatchHandler {
     this.#fail(asUpstreamError(error, this.#hasBody, this.#timeouts.connect));
   }
 
-  /** From here on the idle timeout counts, which may be much shorter than the wait for the first byte. */
-  #bodyBegins(): void {
-    this.#hasBody = true;
-    clearTimeout(this.#timer);
-    this.#timer = setTimeout(() => this.#watch(), this.#timeouts.idle);
-  }
-
-  /** One timer a call instead of one a read: it looks when the last byte came and waits for the rest of the time. */
+  /**
+   * One timer a call instead of one a read: it looks when the last byte came and waits for the rest of the time. It looks first
+   * after the shorter of the two timeouts, so that it need not be set anew when the body begins.
+   */
   #watch(): void {
     const limit = this.#hasBody ? this.#timeouts.idle : this.#timeouts.first_byte;
     const left = this.#paused ? limit : this.#lastByteAt + limit - performance.now();
