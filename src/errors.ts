@@ -47,6 +47,7 @@ const CODES = {
   upstream_invalid_response: [502, "api_error"],
   upstream_stream_interrupted: [502, "api_error"],
   response_too_large: [502, "api_error"],
+  tool_failed: [502, "api_error"],
   server_is_overloaded: [503, "api_error"],
   shutting_down: [503, "api_error"],
   not_ready: [503, "api_error"],

@@ -10,6 +10,7 @@ import type { ToolDefinition, ToolHttp } from "./tool.ts";
 import { type AllowUrl, checkEndpoint, declaredProperties } from "./tool-endpoint.ts";
 import { lintTool } from "./tool-lint.ts";
 import type { LintNote } from "./tool-lint-note.ts";
+import { checkPolicy } from "./tool-policy.ts";
 import { checkToolShape, memberPath } from "./tool-shape.ts";
 
 /** A definition that may be registered. */
@@ -78,7 +79,8 @@ const isSchemaFault = ({ reason, path }: ErrorDetail): boolean =>
   path.startsWith("parameters") ||
   ["name_not_allowed", "url_not_allowed", "template_not_allowed"].includes(reason);
 
-function refusal(faults: readonly ErrorDetail[]): GatewayError {
+/** The error for a definition with these faults. */
+export function refusedDefinition(faults: readonly ErrorDetail[]): GatewayError {
   const code = faults.some(isSchemaFault) ? "schema_rejected" : "invalid_tool_definition";
   const [first] = faults;
   const others = faults.length > 1 ? ` ${faults.length - 1} more in "details".` : "";
@@ -114,11 +116,12 @@ export function checkToolDefinition(input: unknown, options: CheckOptions = {}):
   if (http && !isFaulty("parameters")) {
     faults.push(...checkEndpoint(http, declaredProperties(parameters), allowUrl));
   }
-  if (Array.isArray(schema)) throw refusal([...faults, ...schema]);
+  if (Array.isArray(schema)) throw refusedDefinition([...faults, ...schema]);
   // What has a fault already would only be named twice.
   const sound = Object.fromEntries(Object.entries(value).filter(([member]) => !isFaulty(member)));
   const rules = readRules(sound as RuleMembers, schema, allowUrl, faults);
-  if (faults.length > 0 || !http) throw refusal(faults);
+  if (!isFaulty("parameters")) faults.push(...checkPolicy(sound));
+  if (faults.length > 0 || !http) throw refusedDefinition(faults);
   const definition = value as unknown as CheckedTool["definition"];
   return { definition, schema, rules, lint: [...lintTool(definition), ...lintRules(definition, rules)] };
 }

@@ -2,12 +2,12 @@ import { Ajv, type ErrorObject, type SchemaObject } from "ajv";
 import type { ErrorDetail } from "../errors.ts";
 import { RULE_SHAPES } from "./rules/rule-shape.ts";
 import { step, stepsOf } from "./schema/pointer.ts";
+import { POLICY_SHAPES } from "./tool-policy.ts";
 
 /** Members of the public contract that this version cannot honour. Ignoring a guard in silence would be unsafe. */
 const NOT_SUPPORTED: ReadonlySet<string> = new Set([
   "requires",
   "sets",
-  "fallback",
   "rate",
   "quota",
   "deprecated",
@@ -78,6 +78,7 @@ const SHAPE: SchemaObject = {
       },
     },
     ...RULE_SHAPES,
+    ...POLICY_SHAPES,
     tags: words,
     keywords: words,
     examples: { type: "array", maxItems: 20, default: [] },

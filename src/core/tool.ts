@@ -50,6 +50,33 @@ export interface ToolGuard {
   paths?: readonly string[];
 }
 
+/**
+ * What can go wrong with a call, by what may be done about it. `argument`: a gate refused its arguments, or no request could be made
+ * of them. `business`, `permission`, `transient`, `permanent`, `timeout`: what the tool or the way to it said. `deprecated`: the
+ * call is good, but uses a parameter that the schema marks as deprecated.
+ */
+export type ErrorClass =
+  | "argument"
+  | "business"
+  | "permission"
+  | "transient"
+  | "permanent"
+  | "timeout"
+  | "deprecated";
+
+/** `tell` the model, ask the `fallback` tool, `fail` the run, or `log` it and go on as if nothing were. */
+export type PolicyAction = "tell" | "fallback" | "fail" | "log";
+
+/** What happens by error class; classes that are not named follow the default. */
+export type ToolPolicy = Readonly<Partial<Record<ErrorClass, PolicyAction>>>;
+
+/** The tool that is asked in place of one that failed. */
+export interface ToolFallback {
+  tool: string;
+  /** Its arguments: `"{name}"` is that argument of the failed call, everything else is sent as it is. Absent: the same arguments. */
+  arguments?: JsonObject;
+}
+
 /** A registered tool, checked, with every default filled in. Member names are those of the REST API. */
 export interface ToolDefinition {
   name: string;
@@ -75,6 +102,9 @@ export interface ToolDefinition {
   defaults?: JsonObject;
   rules?: readonly (ExpressionRule | RemoteRule)[];
   guard?: ToolGuard;
+  /** What is asked when this tool fails. */
+  fallback?: ToolFallback;
+  policy?: ToolPolicy;
   tags: readonly string[];
   keywords: readonly string[];
   examples: readonly unknown[];

@@ -22,6 +22,8 @@ export interface ToolSummary {
   attempts: number;
   duration_ms: number;
   error_kind?: string;
+  /** The tool that answered in its place. */
+  fallback?: string;
   /** It passed every check of a dry run and was not sent. */
   dry_run?: true;
 }

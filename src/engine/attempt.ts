@@ -1,7 +1,13 @@
 import type { JsonObject } from "../core/json/value.ts";
 import type { ToolDefinition } from "../core/tool.ts";
 import { TemplateError } from "../core/tool-template.ts";
-import { type ToolAttempt, ToolFailure, type ToolReply, type ToolTransport } from "./ports.ts";
+import {
+  type ToolAttempt,
+  ToolFailure,
+  type ToolOutcome,
+  type ToolReply,
+  type ToolTransport,
+} from "./ports.ts";
 import { retrying } from "./retry.ts";
 
 /**
@@ -100,6 +106,19 @@ function cancelled(error: unknown, signal: AbortSignal): Try {
 function mayRepeat(tool: ToolDefinition, last: Try): boolean {
   if (last.errorKind !== "transient") return false;
   return tool.level === "read" || last.failure?.kind === "unreachable";
+}
+
+const MAY_HAVE_ACTED = new Set<ToolFailure["kind"] | undefined>(["timeout", "interrupted", "cancelled"]);
+
+/** Whether a call that failed may have changed something all the same. */
+export function mayHaveActed({ level }: ToolDefinition, { reply, failure }: ToolOutcomeResult): boolean {
+  return level !== "read" && (reply ? reply.status >= 500 : MAY_HAVE_ACTED.has(failure?.kind));
+}
+
+/** How a call that was sent ended, for records and counting. */
+export function outcomeOf(kind: ToolErrorKind | undefined, ok: boolean): ToolOutcome {
+  if (kind === "timeout" || kind === "cancelled") return kind;
+  return ok ? "ok" : "error";
 }
 
 function kindOfStatus(status: number): ToolErrorKind | undefined {

@@ -12,6 +12,10 @@ export interface CallTexts {
   repeated: string;
   /** Nobody declared a tool of this name; `names` are the declared ones. */
   unknownTool(name: string, names: readonly string[]): string;
+  /** The note beside the answer of a fallback. */
+  inPlaceOf(fallback: string, failed: string): string;
+  /** The note beside the answer to a call that used these parameters. */
+  deprecated(parameters: readonly string[]): string;
 }
 
 /** How many names are listed where none is like the one that was called. */
@@ -30,6 +34,8 @@ const en: CallTexts = {
       near.length > 0 ? `Did you mean ${listed(near)}?` : `The tools are: ${listed(names) || "none"}.`;
     return `There is no tool named "${name}". ${hint} Call one of the declared tools or answer without.`;
   },
+  inPlaceOf: (fallback, failed) => `"${failed}" failed; this is the answer of "${fallback}" in its place.`,
+  deprecated: (parameters) => `Deprecated, leave out from now on: ${listed(parameters)}.`,
 };
 
 const zh: CallTexts = {
@@ -41,6 +47,8 @@ const zh: CallTexts = {
     const near = nearest(name, names);
     return `没有名为“${name}”的工具。可用的工具：${listed(near.length > 0 ? near : names) || "无"}。请使用其中之一，或直接回答。`;
   },
+  inPlaceOf: (fallback, failed) => `“${failed}”失败，这是备用工具“${fallback}”的结果。`,
+  deprecated: (parameters) => `已弃用的参数，今后请勿使用：${listed(parameters)}。`,
 };
 
 /** By the language in which the model is spoken to. */

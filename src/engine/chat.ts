@@ -154,6 +154,7 @@ export class ChatEngine {
       request,
       raw: call.raw,
       authorization: call.authorization,
+      tools,
       offer,
       answer,
       scope,

@@ -1,5 +1,5 @@
 /** What the engine needs from outside. The interfaces are owned here and implemented in outbound, stores, telemetry and http. */
-import type { ToolDefinition } from "../core/tool.ts";
+import type { ErrorClass, PolicyAction, ToolDefinition } from "../core/tool.ts";
 import type { GatewayError } from "../errors.ts";
 
 // ── Upstream ─────────────────────────────────────────────────────────────────
@@ -209,6 +209,15 @@ export interface GateNote {
   problem?: string;
 }
 
+export interface PolicyNote {
+  /** The tool whose policy it was. */
+  tool: string;
+  class: ErrorClass;
+  action: PolicyAction;
+  /** Deprecated parameters of the schema that the call used. */
+  parameters?: readonly string[];
+}
+
 export interface RoundScope {
   /** W3C `traceparent` to send with the request of this round. */
   readonly traceparent: string;
@@ -229,6 +238,8 @@ export interface RunScope {
   coerced(tool: string, count: number): void;
   /** The arguments of a call were not JSON; `kinds` are closed words for what was put right in them. */
   repaired(tool: string, kinds: readonly string[]): void;
+  /** A tool's policy did something else than tell the model of a failure. */
+  policy(note: PolicyNote, callId: string): void;
   /** A call that was refused with an explanation for the model. */
   corrected(tool: string): void;
   /** The client gets its first text now. */

@@ -2,10 +2,11 @@ import { mergePatch } from "../core/json/merge-patch.ts";
 import type { JsonObject, JsonValue } from "../core/json/value.ts";
 import { compileSchema } from "../core/schema/compile-schema.ts";
 import type { CompiledSchema } from "../core/schema/compiled-schema.ts";
-import { type CheckedTool, checkToolDefinition } from "../core/tool-definition.ts";
+import { type CheckedTool, checkToolDefinition, refusedDefinition } from "../core/tool-definition.ts";
 import type { AllowUrl } from "../core/tool-endpoint.ts";
 import { type LintNote, note } from "../core/tool-lint-note.ts";
 import { lintAmong } from "../core/tool-lint-registry.ts";
+import { checkFallbackCycle, lintFallback } from "../core/tool-policy.ts";
 import { GatewayError } from "../errors.ts";
 import type { StoredTool, ToolStore } from "./ports.ts";
 import {
@@ -109,15 +110,20 @@ export class ToolRegistry {
 
   /** All advice about a definition: what it earns by itself, and how it stands beside the other tools in force. */
   advice({ definition, lint }: Pick<CheckedTool, "definition"> & { lint: readonly LintNote[] }): LintNote[] {
-    const tools = this.#snapshot.list().map((tool) => tool.definition);
-    return [...lint, ...lintAmong(definition, tools)];
+    const { names, get, list } = this.#snapshot;
+    const tools = list().map((tool) => tool.definition);
+    const find = (name: string) => get(name)?.definition;
+    return [...lint, ...lintAmong(definition, tools), ...lintFallback(definition, find, names)];
   }
 
   /** Judges a definition under this registry's network policy and stores nothing. Throws as `checkToolDefinition` does. */
   check(input: unknown): CheckedTool {
     const { allowUrl } = this.#options;
     const compile = (parameters: JsonObject | undefined) => this.#compile(input, parameters);
-    return checkToolDefinition(input, { compile, ...(allowUrl && { allowUrl }) });
+    const checked = checkToolDefinition(input, { compile, ...(allowUrl && { allowUrl }) });
+    const [circle] = checkFallbackCycle(checked.definition, (name) => this.#snapshot.get(name)?.definition);
+    if (circle) throw refusedDefinition([circle]);
+    return checked;
   }
 
   /** Creates or replaces. Throws what `check` throws, `precondition_failed`, or `store_unavailable`. */

@@ -1,8 +1,8 @@
 import { stringifyJson } from "../core/json/stringify.ts";
 import type { JsonObject, JsonValue } from "../core/json/value.ts";
 import type { ToolDefinition } from "../core/tool.ts";
-import type { ToolErrorKind, ToolOutcomeResult } from "./attempt.ts";
-import type { ToolFailure, ToolReply } from "./ports.ts";
+import { mayHaveActed, type ToolErrorKind, type ToolOutcomeResult } from "./attempt.ts";
+import type { ToolReply } from "./ports.ts";
 import { type ResultBody, readBody } from "./result-body.ts";
 import { type Locale, RESULT_TEXTS, type ResultTexts } from "./result-text.ts";
 
@@ -21,7 +21,6 @@ export interface CallName {
 }
 
 const MAX_MESSAGE_CHARACTERS = 500;
-const MAY_HAVE_RUN = new Set<ToolFailure["kind"] | undefined>(["timeout", "interrupted", "cancelled"]);
 const ENVELOPE_MEMBERS = new Set(["success", "data", "error", "message"]);
 
 /**
@@ -84,6 +83,17 @@ function message(
   const names = `"tool_call_id":${JSON.stringify(call.id)},"tool_name":${JSON.stringify(call.name)}`;
   const content = `{${names},"success":${ok},"data":${data},"error":${JSON.stringify(error ?? null)}}`;
   return { role: "tool", tool_call_id: call.id, content, ok, ...(kind !== undefined && { errorKind: kind }) };
+}
+
+/** A note at the end of an envelope, whose last member it is. */
+const NOTE = /,"note":("(?:[^"\\]|\\.)*")\}$/s;
+
+/** A note for the model inside the envelope of a tool message, where every upstream accepts it; it is added to one that is there. */
+export function withNote(content: string, note: string): string {
+  const there = NOTE.exec(content);
+  const envelope = content.slice(0, there?.index ?? -1);
+  const notes = there?.[1] === undefined ? note : `${JSON.parse(there[1])} ${note}`;
+  return `${envelope},"note":${JSON.stringify(notes)}}`;
 }
 
 // ── Data ─────────────────────────────────────────────────────────────────────
@@ -181,11 +191,10 @@ function answerText(status: number, attempts: number, said: string, texts: Resul
 function nextStep(
   kind: ToolErrorKind,
   tool: ToolDefinition,
-  { reply, failure }: ToolOutcomeResult,
+  outcome: ToolOutcomeResult,
   texts: ResultTexts,
 ): string {
-  const mayHaveRun = reply ? reply.status >= 500 : MAY_HAVE_RUN.has(failure?.kind);
-  return texts.gap + (tool.level !== "read" && mayHaveRun ? texts.unknownOutcome : texts.advice[kind]);
+  return texts.gap + (mayHaveActed(tool, outcome) ? texts.unknownOutcome : texts.advice[kind]);
 }
 
 /** The tool's own words, shortened; `""` where it said nothing that a model can read. */

@@ -2,6 +2,7 @@ import { stringifyJson } from "../core/json/stringify.ts";
 import type { JsonValue } from "../core/json/value.ts";
 import type { Usage } from "../core/protocol/wire.ts";
 import type { Change } from "./gates/gate.ts";
+import type { PolicyRecord } from "./policy.ts";
 import type { ToolSnapshot } from "./tool-snapshot.ts";
 
 /** One call in the record of a run. */
@@ -36,7 +37,10 @@ export interface CallRecord {
     | "dry_run";
   attempts: number;
   duration_ms: number;
+  /** Of the called tool's own failure where its fallback then succeeded. */
   error_kind?: string;
+  /** What policies did about it, in order. */
+  policy?: readonly PolicyRecord[];
 }
 
 /** One upstream completion in the record of a run. */
@@ -154,7 +158,8 @@ function bytesOf({ rounds }: RunRecord): number {
   );
 }
 
-function changesLength({ gates }: CallRecord): number {
-  const changes = gates.flatMap((verdict) => verdict.changes ?? []);
+function changesLength({ gates, policy = [] }: CallRecord): number {
+  const verdicts = [...gates, ...policy.flatMap(({ fallback }) => fallback?.gates ?? [])];
+  const changes = verdicts.flatMap((verdict) => ("changes" in verdict && verdict.changes) || []);
   return changes.length === 0 ? 0 : stringifyJson(changes as unknown as JsonValue).length;
 }

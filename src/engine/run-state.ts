@@ -8,8 +8,9 @@ import type { TurnOwner } from "./kept-turns.ts";
 import { type LimitState, type Limits, runOver } from "./limits.ts";
 import type { Caller, Offer } from "./offer.ts";
 import type { RunScope, Stores, Telemetry, ToolTransport, Upstream } from "./ports.ts";
-import type { ToolMessage } from "./results.ts";
+import { type ToolMessage, withNote } from "./results.ts";
 import type { CallRecord, RoundRecord, RunRecord } from "./run-record.ts";
+import type { ToolSnapshot } from "./tool-snapshot.ts";
 
 /** What every run uses. */
 export interface EngineDeps {
@@ -33,6 +34,8 @@ export interface RunOptions {
   /** The request body as it came, sent as it is where nothing has to be added. */
   raw: Buffer;
   authorization: string | undefined;
+  /** All tools when the run began, of which `offer` holds what the model may call. */
+  tools: ToolSnapshot;
   offer: Offer;
   answer: Answer;
   scope: RunScope;
@@ -55,6 +58,7 @@ export class Run {
   readonly request: ChatRequest;
   readonly raw: Buffer;
   readonly authorization: string | undefined;
+  readonly tools: ToolSnapshot;
   readonly offer: Offer;
   readonly answer: Answer;
   readonly scope: RunScope;
@@ -89,6 +93,7 @@ export class Run {
     this.request = options.request;
     this.raw = options.raw;
     this.authorization = options.authorization;
+    this.tools = options.tools;
     this.offer = options.offer;
     this.answer = options.answer;
     this.scope = options.scope;
@@ -244,17 +249,6 @@ function keptText(raw: string): Pick<CallRecord, "raw" | "raw_cut"> {
   if (raw.length <= RAW_KEPT) return { raw };
   const copy = Buffer.from(raw.slice(0, RAW_KEPT), "utf16le").toString("utf16le");
   return { raw: copy, raw_cut: true };
-}
-
-/** A note at the end of an envelope, whose last member it is. */
-const NOTE = /,"note":("(?:[^"\\]|\\.)*")\}$/s;
-
-/** A note for the model inside the envelope of a tool message, where every upstream accepts it; it is added to one that is there. */
-export function withNote(content: string, note: string): string {
-  const there = NOTE.exec(content);
-  const envelope = content.slice(0, there?.index ?? -1);
-  const notes = there?.[1] === undefined ? note : `${JSON.parse(there[1])} ${note}`;
-  return `${envelope},"note":${JSON.stringify(notes)}}`;
 }
 
 function newRecord(options: RunOptions, startedAt: number): RunRecord {

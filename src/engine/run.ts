@@ -4,11 +4,13 @@ import type { Ending, StopReason } from "./answer.ts";
 import { WholeAnswer } from "./answer-whole.ts";
 import { askModel } from "./ask.ts";
 import { continueCut } from "./continue-cut.ts";
-import { type CallResult, executeCalls, toChatMessage } from "./execute.ts";
+import { executeCalls, toChatMessage } from "./execute.ts";
 import { keepTurn } from "./kept-turns.ts";
 import { countRefusals } from "./limits.ts";
+import type { CallResult } from "./planned-call.ts";
 import type { Reply } from "./reply-content.ts";
-import { type Run, withNote } from "./run-state.ts";
+import { withNote } from "./results.ts";
+import type { Run } from "./run-state.ts";
 
 /**
  * Model, gates, tools, model, until the model stops asking for the gateway's tools.

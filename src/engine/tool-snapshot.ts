@@ -2,6 +2,7 @@ import { createHash } from "node:crypto";
 import type { ToolSpec } from "../core/protocol/wire.ts";
 import type { ToolRules } from "../core/rules/tool-rules.ts";
 import type { CompiledSchema } from "../core/schema/compiled-schema.ts";
+import { deprecatedIn, type FindDeprecated } from "../core/schema/deprecated.ts";
 import type { ToolDefinition } from "../core/tool.ts";
 import type { CheckedTool } from "../core/tool-definition.ts";
 import type { LintNote } from "../core/tool-lint-note.ts";
@@ -11,6 +12,8 @@ export interface RegisteredTool {
   readonly definition: ToolDefinition;
   readonly schema: CompiledSchema;
   readonly rules: ToolRules;
+  /** Absent where the schema marks no parameter as deprecated. */
+  readonly findDeprecated: FindDeprecated | undefined;
   /** What the model is offered, as JSON text: it is written into every request. */
   readonly specText: string;
   readonly lint: readonly LintNote[];
@@ -63,6 +66,7 @@ export function toRegistered(
     definition,
     schema: checked.schema,
     rules: checked.rules,
+    findDeprecated: deprecatedIn(definition.parameters),
     specText: JSON.stringify(toSpec(definition)),
     lint: checked.lint,
     updatedAt: origin.updatedAt,

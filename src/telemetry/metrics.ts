@@ -88,6 +88,7 @@ export interface ToolSeries {
   verdict(note: GateNote): void;
   coerced(count: number): void;
   repaired(kinds: readonly string[]): void;
+  policy(kind: string, action: string): void;
   corrected(): void;
 }
 
@@ -119,6 +120,7 @@ function toolSeries(series: Series, tool: string): ToolSeries {
     repaired(kinds) {
       for (const kind of kinds) series.repairs.inc({ tool, kind });
     },
+    policy: (kind, action) => series.policies.inc({ tool, class: kind, action }),
     corrected: () => corrections.inc(),
   };
 }
@@ -158,6 +160,11 @@ function createSeries(register: Registry) {
     coercions: counter("coercions_total", "Argument values that were converted without loss.", ["tool"]),
     repairs: counter("repairs_total", "Faults put right in arguments that were not JSON.", ["tool", "kind"]),
     corrections: counter("corrections_total", "Calls refused with an explanation for the model.", ["tool"]),
+    policies: counter("policy_actions_total", "What policies of tools did beside telling the model.", [
+      "tool",
+      "class",
+      "action",
+    ]),
     requests: counter("http_requests_total", "Answered HTTP requests.", ["route", "method", "status_class"]),
     droppedLines: counter("log_lines_dropped_total", "Log lines lost because the log's reader was too slow."),
   };

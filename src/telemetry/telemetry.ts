@@ -2,6 +2,7 @@ import { SpanKind } from "@opentelemetry/api";
 import type { Logger } from "pino";
 import type {
   GateNote,
+  PolicyNote,
   RoundScope,
   RunEnd,
   RunInfo,
@@ -37,6 +38,7 @@ export function createTelemetry(parts: TelemetryParts): Telemetry {
 }
 
 const MAX_NAME = 128;
+const MAX_LISTED = 20;
 
 const clip = (name: string): string => (name.length > MAX_NAME ? `${name.slice(0, MAX_NAME)}…` : name);
 
@@ -153,6 +155,15 @@ class ObservedRun implements RunScope {
 
   repaired(tool: string, kinds: readonly string[]): void {
     this.#parts.metrics.tool(tool).repaired(kinds);
+  }
+
+  policy({ tool, class: kind, action, parameters }: PolicyNote, callId: string): void {
+    this.#parts.metrics.tool(tool).policy(kind, action);
+    this.#whenInfo(() => ({
+      ...this.#line("policy", action, null, kind, tool),
+      call_id: clip(callId),
+      ...(parameters && { parameters: parameters.slice(0, MAX_LISTED).map(clip) }),
+    }));
   }
 
   corrected(tool: string): void {

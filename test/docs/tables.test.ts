@@ -70,6 +70,7 @@ test("docs/tools.md has every reason of the advice about a tool", () => {
     "core/tool-lint.ts",
     "core/tool-lint-schema.ts",
     "core/tool-lint-registry.ts",
+    "core/tool-policy.ts",
     "engine/registry.ts",
   ];
   const source = files.map((file) => readText(`src/${file}`)).join("");

@@ -105,6 +105,7 @@ export function fakeScope(): RunScope & { notes: [name: string, ...said: unknown
     verdict: note("verdict"),
     coerced: note("coerced"),
     repaired: note("repaired"),
+    policy: note("policy"),
     corrected: note("corrected"),
     firstToken: note("firstToken"),
     upstreamFailed: note("upstreamFailed"),
@@ -173,6 +174,7 @@ export function stage(scene: Scene): Stage {
   };
   const sink = fakeSink();
   const scope = fakeScope();
+  const tools = createSnapshot(1, scene.tools ?? []);
   const run = new Run(fakeDeps(scene), {
     id: "run1",
     sessionId: "session1",
@@ -180,7 +182,8 @@ export function stage(scene: Scene): Stage {
     request,
     raw: Buffer.from(JSON.stringify(request)),
     authorization: undefined,
-    offer: makeOffer(request, createSnapshot(1, scene.tools ?? []), scene.caller ?? CALLER, scene.header),
+    tools,
+    offer: makeOffer(request, tools, scene.caller ?? CALLER, scene.header),
     answer: request.stream ? streamAnswer(sink, scene, request, scope) : new WholeAnswer(request.model),
     scope,
     signal: scene.signal ?? sink.signal,

@@ -34,6 +34,7 @@ suite("render", () => {
       "toolweir_http_requests_total counter",
       "toolweir_log_lines_dropped_total counter",
       "toolweir_open_runs gauge",
+      "toolweir_policy_actions_total counter",
       "toolweir_repairs_total counter",
       "toolweir_rounds_total counter",
       "toolweir_run_duration_seconds histogram",

@@ -115,6 +115,20 @@ suite("the log of a run", () => {
   });
 });
 
+test("the log has what a policy did, with the deprecated parameters of the schema", async () => {
+  const { start, log, value } = setUp();
+  const run = start();
+  const note = { tool: "get_weather", class: "deprecated", action: "log", parameters: ["unit"] } as const;
+  run.policy(note, "call_1");
+  const { stage, status, error, tool_name, call_id, parameters } = log().at(-1);
+  assert.deepEqual(
+    [stage, status, error, tool_name, call_id, parameters],
+    ["policy", "log", "deprecated", "get_weather", "call_1", ["unit"]],
+  );
+  const series = 'policy_actions_total{tool="get_weather",class="deprecated",action="log"}';
+  assert.equal(await value(series), 1);
+});
+
 suite("a failure", () => {
   const failed = new GatewayError("upstream_timeout", "secret text of an upstream");
 

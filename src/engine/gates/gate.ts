@@ -78,6 +78,7 @@ export interface Gate {
 const GATES: readonly Gate[] = [syntaxGate, schemaGate, rulesGate, contextGate];
 
 export interface Passage {
+  tool: string;
   verdicts: readonly Verdict[];
   /** The arguments for the tool, when every gate let the call pass. */
   args: JsonObject | undefined;
@@ -106,17 +107,19 @@ function proceed(
     const verdict = gate.check(checked, context);
     if (verdict instanceof Promise) {
       return verdict.then(
-        (later) => stopped(later, verdicts) ?? proceed(gates.slice(at + 1), checked, context, verdicts),
+        (later) =>
+          stopped(later, checked, verdicts) ?? proceed(gates.slice(at + 1), checked, context, verdicts),
       );
     }
-    const end = stopped(verdict, verdicts);
+    const end = stopped(verdict, checked, verdicts);
     if (end) return end;
   }
-  return { verdicts, args: checked.value as JsonObject, refusal: undefined };
+  const args = checked.value as JsonObject;
+  return { tool: checked.call.name, verdicts, args, refusal: undefined };
 }
 
 /** Notes a verdict; the end of the passage if it is a refusal. */
-function stopped(verdict: Verdict, verdicts: Verdict[]): Passage | undefined {
+function stopped(verdict: Verdict, { call }: CheckedCall, verdicts: Verdict[]): Passage | undefined {
   verdicts.push(verdict);
-  return verdict.pass ? undefined : { verdicts, args: undefined, refusal: verdict };
+  return verdict.pass ? undefined : { tool: call.name, verdicts, args: undefined, refusal: verdict };
 }

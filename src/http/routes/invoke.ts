@@ -13,7 +13,7 @@ import { watchClient } from "../sse-sink.ts";
  */
 export function invokeRoute(
   app: FastifyInstance,
-  deps: Omit<InvokeDeps, "newId"> & { registry: ToolRegistry },
+  deps: Omit<InvokeDeps, "newId" | "find"> & { registry: ToolRegistry },
   done: () => void,
 ): void {
   app.post<{ Params: { name: string } }>(
@@ -30,7 +30,8 @@ export function invokeRoute(
       const newId = (prefix: string) => prefix + randomUUID().replaceAll("-", "");
       const stop = new AbortController();
       watchClient(reply, stop);
-      return invokeTool({ ...deps, newId }, tool, raw, dry_run, stop.signal);
+      const { get: find } = deps.registry.snapshot();
+      return invokeTool({ ...deps, newId, find }, tool, raw, dry_run, stop.signal);
     },
   );
   done();
