@@ -55,12 +55,14 @@ interface OpenRun {
   answer: StreamAnswer | undefined;
   /** On the clock of `performance.now()`. */
   endsBy: number;
+  /** In the list of open runs. */
+  place: number;
 }
 
 /** The chat engine: admits, runs and records. */
 export class ChatEngine {
   readonly #deps: ChatDeps;
-  readonly #open = new Set<OpenRun>();
+  readonly #open: OpenRun[] = [];
   readonly #longestRunMs: number;
   readonly #ticker: NodeJS.Timeout;
   readonly #onIdle: (() => void)[] = [];
@@ -78,12 +80,12 @@ export class ChatEngine {
   }
 
   get openRuns(): number {
-    return this.#open.size;
+    return this.#open.length;
   }
 
   /** Resolves when no run is open. A run goes on after its client has left for as long as a write that it began. */
   idle(): Promise<void> {
-    if (this.#open.size === 0) return Promise.resolve();
+    if (this.#open.length === 0) return Promise.resolve();
     return new Promise((resolve) => this.#onIdle.push(resolve));
   }
 
@@ -103,18 +105,27 @@ export class ChatEngine {
       stop: call.stop,
       answer: undefined,
       endsBy: performance.now() + this.#longestRunMs,
+      place: this.#open.length,
     };
-    this.#open.add(open);
+    this.#open.push(open);
     try {
       return await this.#run(call, open);
     } finally {
-      this.#open.delete(open);
-      if (this.#open.size === 0) for (const wake of this.#onIdle.splice(0)) wake();
+      this.#forget(open);
+      if (this.#open.length === 0) for (const wake of this.#onIdle.splice(0)) wake();
     }
   }
 
+  /** The last run takes the place of the one that has ended. */
+  #forget({ place }: OpenRun): void {
+    const last = this.#open.pop();
+    if (!last || last.place === place) return;
+    last.place = place;
+    this.#open[place] = last;
+  }
+
   #admit(): void {
-    if (this.#open.size < this.#deps.concurrentRuns) return;
+    if (this.#open.length < this.#deps.concurrentRuns) return;
     throw new GatewayError(
       "too_many_concurrent_requests",
       "The gateway is at its limit of concurrent runs. Try again shortly.",
