@@ -1,20 +1,17 @@
-import { TextTemplate } from "../core/protocol/text-template.ts";
-import { errorText, type ReadChunk } from "../core/protocol/visible.ts";
+import { errorText } from "../core/protocol/visible.ts";
 import { SseDecoder, type SseEvent } from "../core/sse.ts";
 import { GatewayError } from "../errors.ts";
 import { StreamAnswer } from "./answer-stream.ts";
+import { FastPath } from "./fast-path.ts";
 import type { ReplyHandler, ReplyHead, UpstreamCall, UpstreamRequest, UpstreamTarget } from "./ports.ts";
 import { type Reply, ReplyContent, type ReplyContext } from "./reply-content.ts";
 import { type Mode, modeOf, parseObject } from "./reply-mode.ts";
-import { KnownReply, onlyText } from "./reply-shapes.ts";
 import { readWholeReply, upstreamFailure } from "./whole-reply.ts";
 
 const MAX_EVENT_BYTES = 16 * 1024 * 1024;
 const MAX_BODY_BYTES = 16 * 1024 * 1024;
 /** How long a connection may go on after `[DONE]` before it is given up instead of kept for the next request. */
 const AFTER_DONE_MS = 250;
-/** Shapes are learned anew when they change; an upstream whose every event differs is not worth the trying. */
-const MAX_LESSONS = 32;
 
 /**
  * Sends one request and reads its reply to the end.
@@ -44,14 +41,11 @@ export function readReply(
 
 class ReplyReader implements ReplyHandler {
   readonly #target: UpstreamTarget;
-  readonly #context: ReplyContext;
   readonly #content: ReplyContent;
   readonly #stream: StreamAnswer | undefined;
   readonly #settle: (outcome: Reply | Error) => void;
   readonly #decoder = new SseDecoder(MAX_EVENT_BYTES);
-  readonly #known: KnownReply | undefined;
-  #template: TextTemplate | undefined;
-  #lessons = 0;
+  readonly #fast: FastPath;
   #call: UpstreamCall | undefined;
   #head: ReplyHead = { status: 0, contentType: "", retryAfterMs: undefined };
   #mode: Mode = "unknown";
@@ -65,10 +59,9 @@ class ReplyReader implements ReplyHandler {
 
   constructor(target: UpstreamTarget, context: ReplyContext, settle: (outcome: Reply | Error) => void) {
     this.#target = target;
-    this.#context = context;
     this.#content = new ReplyContent(context);
     this.#stream = context.answer instanceof StreamAnswer ? context.answer : undefined;
-    this.#known = KnownReply.of(target, this.#stream);
+    this.#fast = new FastPath(target, context, this.#content);
     this.#settle = settle;
   }
 
@@ -119,59 +112,23 @@ class ReplyReader implements ReplyHandler {
   }
 
   #readEvents(bytes: Buffer): void {
-    let at = this.#decoder.fresh ? this.#openKnown(bytes) : 0;
+    let at = 0;
+    if (this.#decoder.fresh) {
+      at = this.#fast.open(bytes);
+      if (at > 0) this.#decoder.skipStart();
+    }
     while (at < bytes.length && !this.#settled) {
-      at = this.#forwardRun(bytes, at);
+      if (this.#decoder.idle) at = this.#fast.forward(bytes, at);
       if (at < bytes.length) at = this.#readEvent(bytes, at);
     }
     this.#flushSoon();
   }
 
-  /** The beginning of a reply that begins like an earlier one; returns the offset after it. */
-  #openKnown(bytes: Buffer): number {
-    const opening = this.#known?.open(bytes);
-    if (!opening) return 0;
-    this.#decoder.skipStart();
-    this.#content.note(opening.read);
-    this.#template = this.#known?.template;
-    return opening.end;
-  }
-
-  /** The fast path: as many events of the known shape as follow each other; returns the offset after them. */
-  #forwardRun(bytes: Buffer, from: number): number {
-    const template = this.#template;
-    if (!template || !this.#decoder.idle) return from;
-    const patched: Buffer[] = [];
-    let at = from;
-    for (let end = template.match(bytes, at); end >= 0; end = template.match(bytes, at)) {
-      this.#keepText(template, bytes);
-      if (!template.verbatim) {
-        patched.push(template.head, bytes.subarray(template.textFrom, template.textTo), template.tail);
-      }
-      at = end;
-    }
-    if (patched.length > 0) this.#stream?.takeBytes(Buffer.concat(patched));
-    else if (at > from)
-      this.#stream?.takeBytes(at - from === bytes.length ? bytes : bytes.subarray(from, at));
-    return at;
-  }
-
-  #keepText(template: TextTemplate, bytes: Buffer): void {
-    if (!this.#context.keep) return;
-    this.#content.kept.takeEscaped(
-      template.member,
-      bytes.toString("utf8", template.textFrom, template.textTo),
-    );
-  }
-
   /** The slow path: one event is read as text; returns the offset after it. */
   #readEvent(bytes: Buffer, from: number): number {
     const whole = this.#decoder.idle || this.#decoder.fresh;
-    const closing = whole ? this.#known?.close(bytes, from) : undefined;
-    if (closing) {
-      this.#content.take(closing.read);
-      return closing.end;
-    }
+    const closed = whole ? this.#fast.close(bytes, from) : from;
+    if (closed > from) return closed;
     const to = this.#decoder.read(bytes, from);
     const { event } = this.#decoder;
     if (event) this.#takeEvent(event, whole ? bytes.subarray(from, to) : undefined);
@@ -192,19 +149,7 @@ class ReplyReader implements ReplyHandler {
     if (!chunk) throw invalid("The upstream sent an event that is not a JSON object.");
     const read = this.#content.read(chunk);
     const written = this.#content.take(read);
-    if (!raw) return;
-    if (written === undefined) this.#known?.learn(read, raw);
-    else this.#learn(read, raw, written);
-  }
-
-  /** After a chunk that only said text, the next ones of its shape need no reading. */
-  #learn(read: ReadChunk, raw: Buffer, written: string): void {
-    const member = this.#lessons === MAX_LESSONS ? undefined : onlyText(read);
-    // Only the first choice goes on in a next round, so what another one says must not be kept.
-    if (member === undefined || (read.choices[0]?.index !== 0 && this.#context.keep)) return;
-    this.#lessons++;
-    this.#template = TextTemplate.learn(raw, written, member);
-    if (this.#template) this.#known?.learnText(this.#template, read);
+    if (raw) this.#fast.learn(read, raw, written);
   }
 
   /** One network read can come in many pieces, and end the run too: all of that leaves in one write. */

@@ -70,7 +70,7 @@ export class ReplyContent {
     if (chunk.usage) this.#usage = chunk.usage;
     for (const choice of chunk.choices) {
       if (choice.index === 0 && this.#context.keep) this.kept.take(choice.said);
-      for (const fragment of choice.fragments) this.#takeFragment(choice.index, fragment);
+      for (const fragment of choice.fragments) this.takeFragment(choice.index, fragment);
       this.#takeFinish(choice);
     }
   }
@@ -103,7 +103,8 @@ export class ReplyContent {
     if (index === 0) this.#finish.push(finish);
   }
 
-  #takeFragment(index: number, fragment: ToolFragment): void {
+  /** A piece of a call that a choice makes. */
+  takeFragment(index: number, fragment: ToolFragment): void {
     const choice = this.#choices.get(index) ?? this.#openChoice(index);
     const call = choice.accumulator.push(fragment);
     if (fragment.text === "" || !this.#goesOut(call.name)) return;

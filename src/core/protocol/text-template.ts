@@ -55,13 +55,13 @@ export class TextTemplate {
   }
 
   /**
-   * Learns from one event: `raw` are its bytes with its blank line, `frame` what the slow path wrote for it, `member` the only
-   * member of its delta that holds text. Returns `undefined` where the event is not of a learnable form.
+   * Learns from one event: `raw` are its bytes with its blank line, `frame` what the slow path wrote for it, if it wrote anything,
+   * `member` the only member of its delta that holds text. Returns `undefined` where the event is not of a learnable form.
    *
    * The text is found by its key. That is sound because the key must stand in the event exactly once and, outside of the
    * text, nothing may be escaped: so no key and no string can be spelled in another way.
    */
-  static learn(raw: Buffer, frame: string, member: string): TextTemplate | undefined {
+  static learn(raw: Buffer, frame: string | undefined, member: string): TextTemplate | undefined {
     const start = dataStart(raw);
     const text = start < 0 ? undefined : findHole(raw, start, member);
     if (!text) return undefined;
@@ -69,7 +69,8 @@ export class TextTemplate {
     const parts = padding ? around(raw, text, padding) : [raw.subarray(0, text.from), raw.subarray(text.to)];
     if (parts.some((part) => part.includes(BACKSLASH))) return undefined;
     const textHole = padding && padding.from < text.from ? 1 : 0;
-    if (raw.toString() === frame) return new TextTemplate(parts, textHole, undefined, member);
+    if (frame === undefined || raw.toString() === frame)
+      return new TextTemplate(parts, textHole, undefined, member);
     const written = Buffer.from(frame);
     const out = findHole(written, 0, member);
     if (!out) return undefined;
