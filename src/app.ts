@@ -48,6 +48,7 @@ export interface App {
  */
 export async function buildApp({ config, env, startTracing }: AppOptions): Promise<App> {
   const stores = await openStores(config.store);
+  const judging = { locale: config.locale, repair: config.repair };
   const guard = createAddressGuard({ network: config.tools.network, allowHosts: config.tools.allow_hosts });
   const { log, metrics, registry } = await openRegistry(config, stores, (url) => guard.allowUrl(url));
   const tracing = await startTracing(log);
@@ -65,8 +66,8 @@ export async function buildApp({ config, env, startTracing }: AppOptions): Promi
     limits: config.limits,
     concurrentRuns: config.limits.concurrent_runs,
     keepalive: config.keepalive,
-    locale: config.locale,
-    repair: config.repair,
+    ...judging,
+    cancelEarly: config.cancel_early,
     now: Date.now,
     newId: (prefix) => prefix + randomUUID().replaceAll("-", ""),
   });
@@ -89,11 +90,10 @@ export async function buildApp({ config, env, startTracing }: AppOptions): Promi
   await server.register(invokeRoute, {
     registry,
     transport,
-    locale: config.locale,
-    repair: config.repair,
+    ...judging,
     now: Date.now,
   });
-  await server.register(runRoutes, { book, cases: { locale: config.locale, repair: config.repair } });
+  await server.register(runRoutes, { book, cases: judging });
   await server.register(passThroughRoutes, { passThrough });
   await server.register(opsRoutes, {
     ready: async () => (retired ? "the gateway is stopping" : await stores.ping().then(() => undefined)),

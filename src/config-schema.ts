@@ -18,6 +18,7 @@ export interface Settings {
   selection?: object;
   locale: "en" | "zh";
   repair: "safe" | "off";
+  cancel_early: boolean;
   keepalive: { every_ms: number; as: "comment" | "chunk" | "off" };
   auth: { mode?: "keys" | "none"; keys: KeySettings[] };
   compat: "extended" | "strict";
@@ -43,7 +44,7 @@ interface KeySettings {
 
 /** The parts of JSON Schema that the settings use. `description` finishes the sentence "expected …". */
 export interface SettingSchema {
-  type: "object" | "array" | "string" | "integer";
+  type: "object" | "array" | "string" | "integer" | "boolean";
   description: string;
   default?: unknown;
   enum?: readonly string[];
@@ -79,6 +80,10 @@ function whole(fallback: number | undefined, minimum: number, maximum = 1_000_00
     maximum,
     ...(fallback !== undefined && { default: fallback }),
   };
+}
+
+function yesOrNo(fallback: boolean): SettingSchema {
+  return { type: "boolean", description: "true or false", default: fallback };
 }
 
 function milliseconds(fallback: number): SettingSchema {
@@ -175,6 +180,7 @@ export const SETTINGS: SettingSchema = group({
   selection: group({ max_tools: whole(undefined, 1) }),
   locale: oneOf(["en", "zh"], "en"),
   repair: oneOf(["safe", "off"], "safe"),
+  cancel_early: yesOrNo(false),
   keepalive: section({ every_ms: milliseconds(15_000), as: oneOf(["comment", "chunk", "off"], "comment") }),
   auth: section({ mode: oneOf(["keys", "none"]), keys: list(key, "a list of client keys") }),
   compat: oneOf(["extended", "strict"], "extended"),

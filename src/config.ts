@@ -52,6 +52,8 @@ export interface Config {
   locale: "en" | "zh";
   /** `safe`: arguments that are not JSON are repaired where they have one reading only. */
   repair: "safe" | "off";
+  /** Stop a model's reply as soon as one of its calls cannot become valid any more. */
+  cancel_early: boolean;
   keepalive: { every_ms: number; as: "comment" | "chunk" | "off" };
   auth: { mode: "keys" | "none"; keys: readonly KeyConfig[] };
   /** `strict`: leave the `toolweir` member out of every answer. */
@@ -126,6 +128,7 @@ class Loader {
       limits: settings.limits,
       locale: settings.locale,
       repair: settings.repair,
+      cancel_early: settings.cancel_early,
       keepalive: settings.keepalive,
       auth: this.#auth(isLoopback(host), adminKey),
       compat: settings.compat,

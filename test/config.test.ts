@@ -39,6 +39,7 @@ suite("loadConfig", () => {
       },
       locale: "en",
       repair: "safe",
+      cancel_early: false,
       keepalive: { every_ms: 15_000, as: "comment" },
       auth: { mode: "none", keys: [] },
       compat: "extended",

@@ -31,10 +31,11 @@ export async function askModel(run: Run): Promise<Reply> {
   const startedAt = run.deps.now();
   try {
     const { reply, target } = await askTargets(run, round.traceparent, record);
-    record.finish_reason = reply.finish;
+    const finish = reply.stopped ? "stopped" : reply.finish;
+    record.finish_reason = finish;
     record.usage = reply.usage ?? null;
     run.addUsage(reply.usage);
-    round.end({ finish: reply.finish, upstream: target.name, ...(reply.usage && { usage: reply.usage }) });
+    round.end({ finish, upstream: target.name, ...(reply.usage && { usage: reply.usage }) });
     return reply;
   } catch (thrown) {
     // A wait between attempts ends with an error of its own; why the run was given up is what counts.
@@ -76,6 +77,7 @@ async function askTargets(
     };
     const outcome: Try = await retrying(policy, run.signal, async () => {
       run.answer.restart();
+      run.hopeless.begin();
       try {
         return { reply: await readReply(target, request, context, run.signal) };
       } catch (error) {
@@ -105,6 +107,7 @@ function replyContext(run: Run): ReplyContext {
     keep: run.offer.gateway.size > 0,
     maxArgumentLength: MAX_ARGUMENT_LENGTH,
     nextCallId: (wireId) => run.nextCallId(wireId),
-    onArgument: (call, name, value) => run.argumentReady(call, name, value),
+    onArgument: (call, path, value) => run.argumentReady(call, path, value),
+    stop: (calls) => run.hopeless.stop(calls.some(({ name }) => run.offer.owner(name) === "client")),
   };
 }

@@ -6,6 +6,8 @@ export interface CallTexts {
   limit: string;
   /** The time for the calls of a round is over. */
   phaseOver: string;
+  /** The reply was stopped because of another call in it. */
+  stopped: string;
   /** The same call stands earlier in the message, under this id. */
   duplicate(id: string): string;
   /** The note beside the result that the same call brought in an earlier round. */
@@ -25,6 +27,8 @@ const en: CallTexts = {
   limit: "The limit of tool calls is reached; this call was not run. Answer with what you have.",
   phaseOver:
     "The time for tool calls in this round is over; this call was not run. Go on without it or tell the user.",
+  stopped:
+    "This call was not run: the reply was stopped at another call in it, whose arguments cannot be valid. Make this call again if it is still needed.",
   duplicate: (id) => `duplicate call ignored: it is the same as ${id}, whose result holds for both.`,
   repeated:
     "This call was made before with the same arguments; this is its earlier result. Do not repeat it: use the result or answer.",
@@ -41,6 +45,7 @@ const en: CallTexts = {
 const zh: CallTexts = {
   limit: "工具调用次数已达上限，该调用未执行。请用已有信息回答。",
   phaseOver: "本轮工具调用的时间已用完，该调用未执行。请在没有它的情况下继续，或告知用户。",
+  stopped: "该调用未执行：同一回复中另一个调用的参数不合法，回复已被中止。如仍需要，请重新发起该调用。",
   duplicate: (id) => `重复的调用已忽略：与 ${id} 相同，结果以其为准。`,
   repeated: "该调用此前已用相同参数执行过，这是先前的结果。请勿重复，直接使用结果或回答。",
   unknownTool(name, names) {

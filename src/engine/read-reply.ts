@@ -120,6 +120,7 @@ class ReplyReader implements ReplyHandler {
     while (at < bytes.length && !this.#settled) {
       if (this.#decoder.idle) at = this.#fast.forward(bytes, at);
       if (at < bytes.length) at = this.#readEvent(bytes, at);
+      if (this.#content.useless) this.#finish(this.#content.broken());
     }
     this.#flushSoon();
   }
@@ -218,15 +219,15 @@ class ReplyReader implements ReplyHandler {
   #finish(outcome: Reply | Error): void {
     if (this.#settled) return;
     this.#settled = true;
-    if (!this.#ended) this.#release(outcome instanceof Error);
+    if (!this.#ended) this.#release(outcome instanceof Error || outcome.stopped === true);
     this.#settle(outcome);
   }
 
   /** After a good end the connection gets a moment to close its body, so that it can be used again. */
-  #release(failed: boolean): void {
+  #release(abandoned: boolean): void {
     const call = this.#call;
     if (!call) return;
-    if (failed) {
+    if (abandoned) {
       call.abort();
       return;
     }

@@ -1,3 +1,4 @@
+import type { JsonPath, JsonValue } from "../core/json/value.ts";
 import { CallAccumulator, type OpenCall, type ToolCall } from "../core/protocol/accumulator.ts";
 import { nativeAdapter, type ToolFragment } from "../core/protocol/adapter.ts";
 import { KeptReply } from "../core/protocol/kept-reply.ts";
@@ -15,7 +16,10 @@ export interface ReplyContext {
   keep: boolean;
   maxArgumentLength: number;
   nextCallId(wireId: string | undefined): string;
-  onArgument?(call: OpenCall, name: string, value: unknown): void;
+  /** A value inside the arguments of a gateway call is complete. */
+  onArgument?(call: OpenCall, path: JsonPath, value: JsonValue): void;
+  /** Asked after each chunk with pieces of calls: whether the rest of the reply is of no use. */
+  stop?(calls: readonly OpenCall[]): boolean;
 }
 
 /** One finished reply of the model. */
@@ -26,6 +30,8 @@ export interface Reply {
   /** The assistant message to send back, with the given calls. */
   toMessage(calls: readonly ToolCall[]): ChatMessage;
   usage: Usage | undefined;
+  /** It was not read to its end: nothing in it may run. */
+  stopped?: true;
 }
 
 interface OpenChoice {
@@ -73,6 +79,24 @@ export class ReplyContent {
       for (const fragment of choice.fragments) this.takeFragment(choice.index, fragment);
       this.#takeFinish(choice);
     }
+  }
+
+  /** Whether the reply is to be read no further. */
+  get useless(): boolean {
+    const calls = this.#choices.get(0)?.accumulator.calls;
+    return calls !== undefined && !this.finished && this.#context.stop?.(calls) === true;
+  }
+
+  /** The reply as far as it has come, for one that is read no further. */
+  broken(): Reply {
+    const calls = this.#choices.get(0)?.accumulator.finish() ?? [];
+    return {
+      finish: "tool_calls",
+      calls,
+      toMessage: (list) => this.kept.toMessage(list),
+      usage: this.#usage,
+      stopped: true,
+    };
   }
 
   /** Judges the whole reply. Throws `upstream_error` when the provider itself says that it failed. */
@@ -147,9 +171,8 @@ export class ReplyContent {
       maxLength: maxArgumentLength,
       nextId: nextCallId,
       ...(onArgument && {
-        onValue: (call: OpenCall, path: readonly (string | number)[], value: unknown) => {
-          if (path.length === 1 && this.#context.owner(call.name) === "gateway")
-            onArgument(call, String(path[0]), value);
+        onValue: (call: OpenCall, path: JsonPath, value: JsonValue) => {
+          if (path.length > 0 && this.#context.owner(call.name) === "gateway") onArgument(call, path, value);
         },
       }),
     });

@@ -2,6 +2,7 @@ import { stringifyJson } from "../core/json/stringify.ts";
 import type { JsonValue } from "../core/json/value.ts";
 import type { Usage } from "../core/protocol/wire.ts";
 import type { Change } from "./gates/gate.ts";
+import type { HopelessNote } from "./hopeless-calls.ts";
 import type { PolicyRecord } from "./policy.ts";
 import type { ToolSnapshot } from "./tool-snapshot.ts";
 
@@ -16,6 +17,8 @@ export interface CallRecord {
   raw_cut?: true;
   /** How the pieces were put together; `plain` is simple appending. */
   reading: string;
+  /** Known before the reply had ended: the arguments cannot become valid. */
+  hopeless?: HopelessNote;
   gates: readonly {
     gate: string;
     pass: boolean;

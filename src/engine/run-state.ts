@@ -1,8 +1,9 @@
-import type { JsonPath } from "../core/json/value.ts";
+import type { JsonPath, JsonValue } from "../core/json/value.ts";
 import type { OpenCall, ToolCall } from "../core/protocol/accumulator.ts";
 import { addUsage } from "../core/protocol/visible.ts";
 import type { ChatMessage, ChatRequest, FinishReason, Usage } from "../core/protocol/wire.ts";
 import type { Answer, Ending, RunSummary, StopReason, ToolSummary } from "./answer.ts";
+import { HopelessCalls } from "./hopeless-calls.ts";
 import { isoTime } from "./iso-time.ts";
 import type { TurnOwner } from "./kept-turns.ts";
 import { type LimitState, type Limits, runOver } from "./limits.ts";
@@ -21,6 +22,8 @@ export interface EngineDeps {
   limits: Limits;
   locale: "en" | "zh";
   repair: "safe" | "off";
+  /** Stop a reply as soon as one of its calls cannot become valid any more. */
+  cancelEarly: boolean;
   /** Unix milliseconds. */
   now(): number;
   newId(prefix: string): string;
@@ -70,6 +73,7 @@ export class Run {
   readonly onRecord: () => void;
   readonly callsOfTool = new Map<string, number>();
   readonly limits: LimitState;
+  readonly hopeless: HopelessCalls;
   messages: ChatMessage[];
   round = 0;
   usage: Usage | undefined;
@@ -101,6 +105,7 @@ export class Run {
     this.dryRun = options.dryRun;
     this.onRecord = options.onRecord;
     this.messages = options.request.messages;
+    this.hopeless = new HopelessCalls(deps.locale, deps.cancelEarly);
     this.#startedAt = deps.now();
     this.limits = {
       rounds: 0,
@@ -131,14 +136,17 @@ export class Run {
     return id;
   }
 
-  argumentReady(call: OpenCall, name: JsonPath[number], value: unknown): void {
+  /** A value in the arguments of a gateway call is complete: each parameter is told to the client, and any hopeless value. */
+  argumentReady(call: OpenCall, path: JsonPath, value: JsonValue): void {
+    const tool = this.lastRound ? undefined : this.offer.gateway.get(call.name);
+    const hopeless = tool && this.hopeless.look(call, tool, path, value);
+    if (path.length > 1 && !hopeless) return;
     this.answer.progress({
       type: "tool.args",
-      call_id: call.id,
-      name: call.name,
-      round: this.round,
-      path: String(name),
+      ...this.names(call),
+      path: hopeless?.path ?? String(path[0]),
       value,
+      ...(hopeless && { problem: hopeless.problem, message: hopeless.feedback }),
     });
   }
 
@@ -200,12 +208,14 @@ export class Run {
   }
 
   recordCall(call: ToolCall, owner: CallRecord["owner"]): CallRecord {
+    const hopeless = this.hopeless.note(call.id);
     const record: CallRecord = {
       call_id: call.id,
       name: call.name,
       owner,
       ...keptText(call.raw),
       reading: call.reading,
+      ...(hopeless && { hopeless }),
       gates: [],
       outcome: owner === "client" ? "client" : "rejected",
       attempts: 0,

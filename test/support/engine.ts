@@ -128,6 +128,7 @@ export interface Scene {
   header?: string;
   events?: boolean;
   dryRun?: boolean;
+  cancelEarly?: boolean;
   includeUsage?: boolean;
   now?: () => number;
   signal?: AbortSignal;
@@ -159,6 +160,7 @@ export function fakeDeps(scene: Scene): EngineDeps {
     },
     locale: scene.locale ?? "en",
     repair: "safe",
+    cancelEarly: scene.cancelEarly ?? false,
     now: scene.now ?? (() => 1_000_000),
     newId: (prefix) => `${prefix}${++ids}`,
   };

@@ -24,7 +24,7 @@ const MAX_VISITS = 20_000;
 /** Places inside each other, each branch of a union counted; it bounds the stack. */
 const MAX_DEPTH = 300;
 /** Arrays that are put around each other; a recursive schema of arrays would ask for more and more. */
-const MAX_WRAPS = 4;
+export const MAX_WRAPS = 4;
 
 /**
  * Turns arguments that are almost right into what the schema wants, without loss and without guessing.

@@ -22,23 +22,23 @@ export function explain(problem: Problem, locale: Locale): string {
     case "missing": {
       const [only] = problem.names.length === 1 ? problem.names : [];
       const [meant] = only === undefined ? [] : problem.unexpected;
-      const names = problem.names.slice(0, MAX_LISTED).map((name) => spell([...path, name]));
-      const unexpected = problem.unexpected.slice(0, MAX_LISTED).map((name) => spell([...path, name]));
+      const names = problem.names.slice(0, MAX_LISTED).map((name) => spellPath([...path, name]));
+      const unexpected = problem.unexpected.slice(0, MAX_LISTED).map((name) => spellPath([...path, name]));
       return words.missing(names, unexpected, meant === undefined ? undefined : only);
     }
     case "unexpected": {
       const [name = ""] = problem.names;
-      const names = problem.names.slice(0, MAX_LISTED).map((each) => spell([...path, each]));
+      const names = problem.names.slice(0, MAX_LISTED).map((each) => spellPath([...path, each]));
       const near = problem.names.length === 1 ? nearest(name, problem.known) : [];
       return words.unexpected(names, near, problem.known.slice(0, MAX_LISTED));
     }
     case "type":
-      return words.type(spell(path), problem.types, problem.value);
+      return words.type(spellPath(path), problem.types, problem.value);
     case "enum": {
       const texts = problem.allowed.filter((value) => typeof value === "string");
       const near = typeof problem.value === "string" ? nearest(problem.value, texts) : [];
       return words.enum(
-        spell(path),
+        spellPath(path),
         problem.allowed.slice(0, MAX_LISTED),
         problem.allowed.length,
         problem.value,
@@ -46,16 +46,16 @@ export function explain(problem: Problem, locale: Locale): string {
       );
     }
     case "rule":
-      return words.rule(problem.rule, spell(path), problem.limit, problem.value);
+      return words.rule(problem.rule, spellPath(path), problem.limit, problem.value);
     case "bound":
-      return words.bound(problem.bound, spell(path), problem.limit);
+      return words.bound(problem.bound, spellPath(path), problem.limit);
     default:
       return problem satisfies never;
   }
 }
 
-/** A path as `work[1].start`; `undefined` for the root. */
-function spell(path: JsonPath): string | undefined {
+/** A path as the model is told it, `work[1].start`, shortened; `undefined` for the root. */
+export function spellPath(path: JsonPath): string | undefined {
   if (path.length === 0) return undefined;
   const text = path.reduce<string>((before, part) => {
     if (typeof part === "number") return `${before}[${part}]`;

@@ -1,0 +1,134 @@
+import { type JsonObject, type JsonPath, type JsonValue, setMember } from "../core/json/value.ts";
+import type { OpenCall } from "../core/protocol/accumulator.ts";
+import { explain, spellPath } from "../core/schema/message.ts";
+import type { Problem } from "../core/schema/problem.ts";
+import { CALL_TEXTS } from "./call-texts.ts";
+import type { Passage, Verdict } from "./gates/gate.ts";
+import type { RegisteredTool } from "./tool-snapshot.ts";
+
+/** Why a call cannot become valid any more, known while its arguments were still coming. */
+export interface HopelessNote {
+  /** The parameter at fault, for example `stops[2].city`. */
+  path: string;
+  /** The kind of problem, as the schema gate names it. */
+  problem: string;
+  /** The sentence for the model. */
+  feedback: string;
+  /** Characters of the argument text that had come by then. */
+  after: number;
+}
+
+/**
+ * The calls of one run that cannot become valid any more, found while their arguments arrive.
+ *
+ * 1. A call is hopeless only if the schema gate will refuse its arguments whatever follows, in every form that coercion and the
+ *    tool's normalisers can give them.
+ * 2. Pieces that may be snapshots of the whole text say nothing yet: only the last of those counts.
+ * 3. With `cancel`, a hopeless call stops its reply, unless a call of the client is in it, which the client has seen come. Of a
+ *    reply that was stopped nothing runs: the hopeless call is refused with its problem, every other one as not finished.
+ */
+export class HopelessCalls {
+  readonly #locale: "en" | "zh";
+  readonly #cancel: boolean;
+  readonly #notes = new Map<string, HopelessNote>();
+  /** Calls whose pieces are known to be no snapshots. */
+  readonly #appended = new WeakSet<OpenCall>();
+  #wanted = false;
+  #stopped = false;
+
+  constructor(locale: "en" | "zh", cancel: boolean) {
+    this.#locale = locale;
+    this.#cancel = cancel;
+  }
+
+  /** A reply begins. */
+  begin(): void {
+    this.#wanted = false;
+    this.#stopped = false;
+  }
+
+  /** Looks at a value that is complete; returns what is wrong, the first time that something is wrong with its call. */
+  look(call: OpenCall, tool: RegisteredTool, path: JsonPath, value: JsonValue): HopelessNote | undefined {
+    // Anything but an object as the root may be text around the object.
+    if (this.#notes.has(call.id) || typeof path[0] !== "string" || !this.#isAppended(call)) return undefined;
+    const problem = problemOf(tool, path, value);
+    if (!problem) return undefined;
+    const note: HopelessNote = {
+      path: spellPath(path) ?? "",
+      problem: problem.kind,
+      feedback: explain(problem, this.#locale),
+      after: call.length,
+    };
+    this.#notes.set(call.id, note);
+    this.#wanted = this.#cancel;
+    return note;
+  }
+
+  note(callId: string): HopelessNote | undefined {
+    return this.#notes.get(callId);
+  }
+
+  /** Whether the reply that holds these calls so far is to be read no further; then it counts as stopped. */
+  stop(isOfClient: boolean): boolean {
+    this.#stopped = this.#wanted && !isOfClient;
+    return this.#stopped;
+  }
+
+  /** What the gates say of a call of a reply that was stopped; `undefined` where it was not. */
+  passage(callId: string, tool: RegisteredTool): Passage | undefined {
+    if (!this.#stopped) return undefined;
+    const note = this.#notes.get(callId);
+    const refusal: Extract<Verdict, { pass: false }> = note
+      ? {
+          gate: "schema",
+          pass: false,
+          code: "arguments_invalid",
+          problem: note.problem,
+          feedback: note.feedback,
+        }
+      : {
+          gate: "syntax",
+          pass: false,
+          code: "reply_stopped",
+          problem: "stopped",
+          feedback: CALL_TEXTS[this.#locale].stopped,
+        };
+    return { verdicts: [refusal], tool, args: undefined, refusal };
+  }
+
+  /** Of the first piece alone both readings say the same. */
+  #isAppended(call: OpenCall): boolean {
+    const { fragments } = call;
+    if (fragments.length < 2 || this.#appended.has(call)) return true;
+    const longest = fragments.reduce((long, piece) => (piece.length > long.length ? piece : long), "");
+    if (fragments.every((piece) => longest.startsWith(piece))) return false;
+    this.#appended.add(call);
+    return true;
+  }
+}
+
+/** The arguments are judged as they are and, if they do not fit, as the normalisers make them; a value must fit in neither. */
+function problemOf({ schema, rules }: RegisteredTool, path: JsonPath, value: JsonValue): Problem | undefined {
+  const problem = schema.hopeless(path, value);
+  if (!problem) return undefined;
+  const changed = at(rules.normalise(alone(path, value), []), path);
+  return schema.hopeless(path, changed) && problem;
+}
+
+/** Arguments that hold nothing but one value; what is an element stands alone in its array. */
+function alone(path: JsonPath, value: JsonValue): JsonValue {
+  return path.reduceRight<JsonValue>((inner, step) => {
+    if (typeof step === "number") return [inner];
+    const object: JsonObject = {};
+    setMember(object, step, inner);
+    return object;
+  }, value);
+}
+
+function at(root: JsonValue, path: JsonPath): JsonValue {
+  return path.reduce<JsonValue>(
+    (inner, step) =>
+      Array.isArray(inner) ? (inner[0] as JsonValue) : ((inner as JsonObject)[step] as JsonValue),
+    root,
+  );
+}
