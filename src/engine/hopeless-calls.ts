@@ -1,5 +1,5 @@
 import { type JsonObject, type JsonPath, type JsonValue, setMember } from "../core/json/value.ts";
-import type { OpenCall } from "../core/protocol/accumulator.ts";
+import type { OpenCall, ToolCall } from "../core/protocol/accumulator.ts";
 import { explain, spellPath } from "../core/schema/message.ts";
 import type { Problem } from "../core/schema/problem.ts";
 import { CALL_TEXTS } from "./call-texts.ts";
@@ -75,9 +75,9 @@ export class HopelessCalls {
   }
 
   /** What the gates say of a call of a reply that was stopped; `undefined` where it was not. */
-  passage(callId: string, tool: RegisteredTool): Passage | undefined {
+  passage({ id, name }: Pick<ToolCall, "id" | "name">): Passage | undefined {
     if (!this.#stopped) return undefined;
-    const note = this.#notes.get(callId);
+    const note = this.#notes.get(id);
     const refusal: Extract<Verdict, { pass: false }> = note
       ? {
           gate: "schema",
@@ -93,7 +93,7 @@ export class HopelessCalls {
           problem: "stopped",
           feedback: CALL_TEXTS[this.#locale].stopped,
         };
-    return { verdicts: [refusal], tool, args: undefined, refusal };
+    return { tool: name, verdicts: [refusal], args: undefined, refusal };
   }
 
   /** Of the first piece alone both readings say the same. */

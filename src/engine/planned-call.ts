@@ -64,8 +64,7 @@ export async function judge(run: Run, call: ToolCall): Promise<PlannedCall> {
       feedback: CALL_TEXTS[run.locale].unknownTool(call.name, run.offer.names),
     });
   }
-  const passage =
-    run.hopeless.passage(call.id, tool) ?? (await passGates(call, tool, gateContext(run, call, tool)));
+  const passage = run.hopeless.passage(call) ?? (await passGates(call, tool, gateContext(run, call, tool)));
   record.gates = passage.verdicts;
   note(run, call, passage);
   if (passage.refusal) return refuseByGate(run, planned, tool, passage.refusal);
