@@ -1,10 +1,10 @@
-import { randomUUID } from "node:crypto";
 import { readFileSync } from "node:fs";
 import type { FastifyInstance } from "fastify";
 import type { Logger } from "pino";
 import { parse } from "yaml";
 import type { Config } from "./config.ts";
 import { ChatEngine } from "./engine/chat.ts";
+import { newId } from "./engine/new-id.ts";
 import type { Stores } from "./engine/ports.ts";
 import { ToolRegistry } from "./engine/registry.ts";
 import { RunBook } from "./engine/run-record.ts";
@@ -69,7 +69,7 @@ export async function buildApp({ config, env, startTracing }: AppOptions): Promi
     ...judging,
     cancelEarly: config.cancel_early,
     now: Date.now,
-    newId: (prefix) => prefix + randomUUID().replaceAll("-", ""),
+    newId,
   });
   const files = await watchToolFiles(config.toolsDir, {
     check: (input) => registry.check(input),

@@ -1,6 +1,6 @@
-import { randomUUID } from "node:crypto";
 import { type IncomingMessage, type Server, type ServerResponse, STATUS_CODES } from "node:http";
 import type { Socket } from "node:net";
+import { newId } from "../engine/new-id.ts";
 import { type ErrorCode, GatewayError } from "../errors.ts";
 
 /** Longest request target, in characters. Node refuses non-ASCII ones, so these are bytes. */
@@ -99,7 +99,7 @@ export function answerClientError(error: Error & { code?: string }, socket: Sock
   const body = JSON.stringify(refusal.toBody());
   socket.end(
     `HTTP/1.1 ${refusal.status} ${STATUS_CODES[refusal.status]}\r\ncontent-type: application/json; charset=utf-8\r\n` +
-      `content-length: ${Buffer.byteLength(body)}\r\ncache-control: no-store\r\nx-request-id: ${randomUUID()}\r\n` +
+      `content-length: ${Buffer.byteLength(body)}\r\ncache-control: no-store\r\nx-request-id: ${newId("req_")}\r\n` +
       `${code === "request_timeout" ? "" : "x-should-retry: false\r\n"}connection: close\r\n\r\n${body}`,
   );
   setTimeout(() => socket.destroy(), LINGER.ms).unref();

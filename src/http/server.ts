@@ -1,9 +1,9 @@
-import { randomUUID } from "node:crypto";
 import type { IncomingMessage } from "node:http";
 import type { Socket } from "node:net";
 import { type FastifyInstance, type FastifyReply, type FastifyRequest, fastify } from "fastify";
 import { stringifyJson } from "../core/json/stringify.ts";
 import type { JsonValue } from "../core/json/value.ts";
+import { newId } from "../engine/new-id.ts";
 import { GatewayError } from "../errors.ts";
 import { type AccessOptions, createAccessCheck } from "./access.ts";
 import { createErrorHandler } from "./errors.ts";
@@ -42,7 +42,7 @@ const REQUEST_ID = /^[A-Za-z0-9._-]{1,128}$/;
 /** The client's own id where it is a plain word, else a new one. */
 function requestId(raw: IncomingMessage): string {
   const given = raw.headers["x-request-id"];
-  return typeof given === "string" && REQUEST_ID.test(given) ? given : randomUUID();
+  return typeof given === "string" && REQUEST_ID.test(given) ? given : newId("req_");
 }
 
 /**

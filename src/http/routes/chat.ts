@@ -1,7 +1,7 @@
-import { randomUUID } from "node:crypto";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { isObject } from "../../core/protocol/adapter.ts";
 import type { ChatEngine } from "../../engine/chat.ts";
+import { newId } from "../../engine/new-id.ts";
 import { GatewayError } from "../../errors.ts";
 import { checkChatRequest } from "../chat-request.ts";
 import { requireObject } from "../json-body.ts";
@@ -53,7 +53,7 @@ export function chatRoute(app: FastifyInstance, { engine, compat }: ChatRouteDep
 
 /** Runs before the body is read: an answer to a body that nobody can read has the names too, the session's if a header says it. */
 function nameRun(request: FastifyRequest, reply: FastifyReply, done: () => void): void {
-  reply.header("x-toolweir-run-id", `run_${randomUUID().replaceAll("-", "")}`);
+  reply.header("x-toolweir-run-id", newId("run_"));
   const session = header(request, "x-toolweir-session");
   if (session !== undefined && SESSION_ID.test(session)) reply.header("x-toolweir-session", session);
   done();
@@ -86,7 +86,7 @@ function sessionOf(request: FastifyRequest, body: Record<string, unknown>): stri
   const named = [metadata["session_id"], body["user"]].find(
     (id) => typeof id === "string" && SESSION_ID.test(id),
   );
-  return typeof named === "string" ? named : `ses_${randomUUID().replaceAll("-", "")}`;
+  return typeof named === "string" ? named : newId("ses_");
 }
 
 function checkIdempotencyKey(request: FastifyRequest): void {

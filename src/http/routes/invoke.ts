@@ -1,7 +1,7 @@
-import { randomUUID } from "node:crypto";
 import type { FastifyInstance } from "fastify";
 import { rawMembers } from "../../core/json/raw-object.ts";
 import { type InvokeDeps, invokeTool } from "../../engine/invoke.ts";
+import { newId } from "../../engine/new-id.ts";
 import type { ToolRegistry } from "../../engine/registry.ts";
 import { GatewayError } from "../../errors.ts";
 import { requireObject } from "../json-body.ts";
@@ -27,7 +27,6 @@ export function invokeRoute(
       if (typeof dry_run !== "boolean")
         throw new GatewayError("invalid_type", `"dry_run" must be a boolean.`, { param: "dry_run" });
       const raw = typeof args === "string" ? args : spelled(request.rawBody, "arguments");
-      const newId = (prefix: string) => prefix + randomUUID().replaceAll("-", "");
       const stop = new AbortController();
       watchClient(reply, stop);
       const { get: find } = deps.registry.snapshot();
