@@ -18,6 +18,8 @@ export interface ModelConfig {
   match: string;
   upstream: string;
   protocol: string;
+  /** `prompt`: the upstream has no tool support, so tools and calls are written into the messages. */
+  tools: "native" | "prompt";
 }
 
 export interface KeyConfig {
@@ -203,7 +205,7 @@ class Loader {
           `${PROTOCOLS.join(" or ")}: this version has no other protocol`,
         );
       }
-      return { match, upstream, protocol: "native" };
+      return { match, upstream, protocol: "native", tools: "native" };
     });
   }
 

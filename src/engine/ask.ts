@@ -59,10 +59,8 @@ async function askTargets(
   record: { upstream: string },
 ): Promise<{ reply: Reply; target: UpstreamTarget }> {
   const targets = run.deps.upstream.route(run.request.model);
-  const body = requestBody(run);
   const context = replyContext(run);
   const request = {
-    body,
     stream: run.request.stream === true,
     authorization: run.authorization,
     traceparent,
@@ -70,6 +68,7 @@ async function askTargets(
   let last: unknown;
   for (const target of targets) {
     record.upstream = target.name;
+    const body = requestBody(run, target);
     const policy = {
       retries: target.retry,
       baseMs: RETRY_BASE_MS,
@@ -79,7 +78,7 @@ async function askTargets(
       run.answer.restart();
       run.hopeless.begin();
       try {
-        return { reply: await readReply(target, request, context, run.signal) };
+        return { reply: await readReply(target, { ...request, body }, context, run.signal) };
       } catch (error) {
         if (error instanceof GatewayError) run.scope.upstreamFailed(target.name, error);
         return { error };

@@ -44,6 +44,8 @@ export interface UpstreamTarget {
   readonly retry: number;
   /** Text protocol of the model behind it; `native` reads `tool_calls` only. */
   readonly protocol: string;
+  /** `prompt`: it knows neither `tools` nor tool messages, so both are written into the messages in that protocol. */
+  readonly tools: "native" | "prompt";
   send(request: UpstreamRequest, handler: ReplyHandler): UpstreamCall;
   /** Takes every secret of this upstream out of a text that a client may see. */
   scrub(text: string): string;

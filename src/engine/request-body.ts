@@ -1,6 +1,9 @@
 import { type RawMember, rawMembers } from "../core/json/raw-object.ts";
 import { isObject } from "../core/protocol/adapter.ts";
+import { promptFormatFor } from "../core/protocol/text/prompt-formats.ts";
 import type { ChatMessage } from "../core/protocol/wire.ts";
+import type { UpstreamTarget } from "./ports.ts";
+import { promptedBody } from "./prompted-body.ts";
 import type { Run } from "./run-state.ts";
 
 /**
@@ -9,9 +12,15 @@ import type { Run } from "./run-state.ts";
  * 1. The client's own bytes where there is nothing to add, and those with `tools` at their end where that is all there is to add.
  * 2. Else its members as they were spelled, every digit of them, in its order; `tools`, `tool_choice` and the turns of this run are
  *    added. The conversation the client sent is never written anew, unless kept turns were put back into it.
+ * 3. For an upstream without tool support, what `promptedBody` makes of it.
  */
-export function requestBody(run: Run): Buffer | string {
+export function requestBody(run: Run, target: Pick<UpstreamTarget, "protocol" | "tools">): Buffer | string {
   const { request, offer } = run;
+  if (target.tools === "prompt") {
+    const changed = toolChoice(run);
+    const choice: unknown = changed === undefined ? request.tool_choice : JSON.parse(changed);
+    return promptedBody(run, promptFormatFor(target.protocol), choice);
+  }
   if (run.messages === request.messages) {
     if (offer.gateway.size === 0) return run.raw;
     if (request.tools === undefined && toolChoice(run) === undefined) return withTools(run.raw, offer.added);

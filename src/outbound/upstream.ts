@@ -23,8 +23,11 @@ export interface RoutingSettings {
   /** The first is the default. */
   upstreams: readonly UpstreamSettings[];
   /** Globs over the request's model; the first that matches counts. */
-  models: readonly { match: string; upstream: string; protocol: string }[];
+  models: readonly { match: string; upstream: string; protocol: string; tools: "native" | "prompt" }[];
 }
+
+/** How calls are read and tools are offered. */
+type Reading = Pick<UpstreamTarget, "protocol" | "tools">;
 
 const MIN_SCRUBBED = 8;
 
@@ -35,16 +38,16 @@ export function createUpstream({
 }: RoutingSettings): Upstream & { close(): Promise<void> } {
   const pools = new Map(upstreams.map((settings) => [settings.name, openPool(settings)]));
   const byName = new Map(upstreams.map((settings) => [settings.name, settings]));
-  const target = (settings: UpstreamSettings, protocol: string) =>
-    createTarget(settings, pools.get(settings.name) as Pool, protocol);
-  const routes = models.map((model) => ({ ...model, targets: chain(model.upstream, model.protocol) }));
-  const fallbackRoute = chain(upstreams[0]?.name ?? "", "native");
+  const target = (settings: UpstreamSettings, reading: Reading) =>
+    createTarget(settings, pools.get(settings.name) as Pool, reading);
+  const routes = models.map((model) => ({ ...model, targets: chain(model.upstream, model) }));
+  const fallbackRoute = chain(upstreams[0]?.name ?? "", { protocol: "native", tools: "native" });
 
-  function chain(name: string, protocol: string): UpstreamTarget[] {
+  function chain(name: string, reading: Reading): UpstreamTarget[] {
     const first = byName.get(name);
     if (!first) return [];
     const rest = first.fallback.flatMap((other) => byName.get(other) ?? []);
-    return [first, ...rest].map((settings) => target(settings, protocol));
+    return [first, ...rest].map((settings) => target(settings, reading));
   }
 
   return {
@@ -71,7 +74,7 @@ function openPool({ base_url, timeouts_ms }: UpstreamSettings): Pool {
   });
 }
 
-function createTarget(settings: UpstreamSettings, pool: Pool, protocol: string): UpstreamTarget {
+function createTarget(settings: UpstreamSettings, pool: Pool, { protocol, tools }: Reading): UpstreamTarget {
   const { name, retry, api_key, timeouts_ms } = settings;
   const path = `${new URL(settings.base_url).pathname.replace(/\/$/, "")}/chat/completions`;
   const own = api_key === undefined ? undefined : `Bearer ${api_key}`;
@@ -79,6 +82,7 @@ function createTarget(settings: UpstreamSettings, pool: Pool, protocol: string):
     name,
     retry,
     protocol,
+    tools,
     send: (request: UpstreamRequest, handler: ReplyHandler): UpstreamCall =>
       startCall(
         pool,

@@ -119,6 +119,8 @@ export interface Scene {
   strict?: boolean;
   tools?: readonly RegisteredTool[];
   request?: Partial<ChatRequest>;
+  /** How the client spelt its request, where that matters. */
+  raw?: string;
   transport?: ToolTransport;
   keptTurns?: KeptTurnStore;
   limits?: Partial<EngineDeps["limits"]>;
@@ -182,7 +184,7 @@ export function stage(scene: Scene): Stage {
     sessionId: "session1",
     caller: scene.caller ?? CALLER,
     request,
-    raw: Buffer.from(JSON.stringify(request)),
+    raw: Buffer.from(scene.raw ?? JSON.stringify(request)),
     authorization: undefined,
     tools,
     offer: makeOffer(request, tools, scene.caller ?? CALLER, scene.header),

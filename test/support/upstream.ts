@@ -28,13 +28,14 @@ export interface FakeTarget extends UpstreamTarget {
 /** A target that answers its requests with one reply after the other; a string is the body of an event stream. */
 export function fakeTarget(
   replies: readonly (ScriptedReply | string)[],
-  settings: { name?: string; retry?: number; secret?: string } = {},
+  settings: Partial<Pick<UpstreamTarget, "name" | "retry" | "protocol" | "tools">> & { secret?: string } = {},
 ): FakeTarget {
   const requests: UpstreamRequest[] = [];
   const target: FakeTarget = {
     name: settings.name ?? "main",
     retry: settings.retry ?? 0,
-    protocol: "native",
+    protocol: settings.protocol ?? "native",
+    tools: settings.tools ?? "native",
     requests,
     aborted: 0,
     asked: (number) => JSON.parse(String(requests[number]?.body)) as Record<string, unknown>,

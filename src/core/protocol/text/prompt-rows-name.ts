@@ -1,0 +1,91 @@
+import { JOINED, LINES, type PromptRow, type Surround } from "./prompt-format.ts";
+import { jsonArguments } from "./prompt-spelling.ts";
+
+const DEEPSEEK_CALLS: Surround = {
+  open: "<｜tool▁calls▁begin｜>",
+  between: "\n",
+  close: "<｜tool▁calls▁end｜>",
+};
+const DEEPSEEK: Pick<PromptRow, "spell" | "calls" | "result" | "results" | "markup"> = {
+  spell: jsonArguments,
+  calls: DEEPSEEK_CALLS,
+  result: ({ content }) => `<｜tool▁output▁begin｜>${content}<｜tool▁output▁end｜>`,
+  results: { open: "<｜tool▁outputs▁begin｜>", between: "\n", close: "<｜tool▁outputs▁end｜>" },
+  // The bar and the gap of the tokens in all the spellings in which they are seen.
+  markup: ["<｜tool▁", "<｜tool_", "<|tool▁", "<|tool_"],
+};
+
+/** Kimi's own ids say name and number; another provider's id would teach the model a wrong form. */
+function kimiId({ id, name, index }: { id: string; name: string; index: number }): string {
+  const own = id.startsWith(`functions.${name}:`) && /:\d+$/u.test(id);
+  return own ? id : `functions.${name}:${index}`;
+}
+
+/** Formats with the name in the markup and JSON behind it. */
+export const NAME_ROWS: readonly PromptRow[] = [
+  {
+    names: ["deepseek_v3"],
+    ...DEEPSEEK,
+    call: ({ name, args }) =>
+      `<｜tool▁call▁begin｜>function<｜tool▁sep｜>${name}\n\`\`\`json\n${args}\n\`\`\`<｜tool▁call▁end｜>`,
+    escapedInJson: ["```"],
+  },
+  {
+    names: ["deepseek_v31"],
+    ...DEEPSEEK,
+    call: ({ name, args }) => `<｜tool▁call▁begin｜>${name}<｜tool▁sep｜>${args}<｜tool▁call▁end｜>`,
+  },
+  {
+    names: ["kimi_k2"],
+    spell: jsonArguments,
+    call: (call) =>
+      `<|tool_call_begin|>${kimiId(call)}<|tool_call_argument_begin|>${call.args}<|tool_call_end|>`,
+    calls: { open: "<|tool_calls_section_begin|>", between: "", close: "<|tool_calls_section_end|>" },
+    result: (result) => `## Return of ${kimiId(result)}\n${result.content}`,
+    markup: ["<|tool_call", "## Return of "],
+  },
+  {
+    names: ["functionary_v31"],
+    spell: jsonArguments,
+    call: ({ name, args }) => `<function=${name}>${args}</function>`,
+    calls: LINES,
+    markup: ["<function=", "</function>", "<|python_tag|>"],
+  },
+  {
+    names: ["functionary_v32"],
+    spell: jsonArguments,
+    call: ({ name, args }) => `>>>${name}\n${args}`,
+    calls: LINES,
+    markup: [">>>"],
+  },
+  {
+    names: ["functionary_v2"],
+    spell: jsonArguments,
+    call: ({ name, args }) => `<|from|>assistant\n<|recipient|>${name}\n<|content|>${args}`,
+    calls: LINES,
+    markup: ["<|from|>", "<|recipient|>", "<|content|>", "<|stop|>"],
+  },
+  {
+    names: ["harmony"],
+    spell: jsonArguments,
+    call: ({ name, args }) =>
+      `<|start|>assistant<|channel|>commentary to=functions.${name} <|constrain|>json<|message|>${args}<|call|>`,
+    calls: JOINED,
+    result: ({ name, content }) =>
+      `<|start|>functions.${name} to=assistant<|channel|>commentary<|message|>${content}<|end|>`,
+    results: JOINED,
+    markup: [
+      ...["<|start|>", "<|channel|>", "<|constrain|>", "<|message|>"],
+      ...["<|end|>", "<|call|>", "<|return|>"],
+    ],
+  },
+  {
+    names: ["qwen_flower"],
+    spell: jsonArguments,
+    call: ({ name, args }) => `✿FUNCTION✿: ${name}\n✿ARGS✿: ${args}`,
+    calls: LINES,
+    result: ({ content }) => `✿RESULT✿: ${content}`,
+    stop: ["✿RESULT✿"],
+    markup: ["✿FUNCTION✿", "✿ARGS✿", "✿RESULT✿", "✿RETURN✿"],
+  },
+];

@@ -1,0 +1,179 @@
+import { JOINED, LINES, type PromptRow, type Surround } from "./prompt-format.ts";
+import {
+  type ArgumentSpelling,
+  braceArguments,
+  nestedTags,
+  pythonArguments,
+  taggedArguments,
+} from "./prompt-spelling.ts";
+
+const FUNCTION_TAGS = ["<function=", "</function>", "<parameter=", "</parameter>"];
+const INVOKE_TAGS = ["<invoke", "</invoke>", "<parameter", "</parameter>"];
+const RESULT_TAGS = ["<function_results>", "</function_results>", "<result>", "</result>"];
+
+const functionParameters = taggedArguments(
+  "</parameter>",
+  ({ key, text }) => `<parameter=${key}>\n${text}\n</parameter>\n`,
+);
+const invokeParameters = taggedArguments(
+  "</parameter>",
+  ({ key, text }) => `<parameter name="${key}">${text}</parameter>\n`,
+);
+const glmParameters = taggedArguments(
+  "</arg_value>",
+  ({ key, text }) => `<arg_key>${key}</arg_key>\n<arg_value>${text}</arg_value>\n`,
+);
+const dsmlParameters = taggedArguments(
+  "</｜DSML｜parameter>",
+  ({ key, text, isString }) =>
+    `<｜DSML｜parameter name="${key}" string="${isString}">${text}</｜DSML｜parameter>\n`,
+);
+
+/** `<function=NAME>` within an outer tag. */
+function functionRow(name: string, tag: string): PromptRow {
+  return {
+    names: [name],
+    spell: functionParameters,
+    call: (call) => `<${tag}>\n<function=${call.name}>\n${call.args}</function>\n</${tag}>`,
+    calls: LINES,
+    notes: ["text_values"],
+    markup: [`<${tag}>`, `</${tag}>`, ...FUNCTION_TAGS],
+  };
+}
+
+function within(tag: string): Surround {
+  return { open: `<${tag}>\n`, between: "\n", close: `\n</${tag}>` };
+}
+
+/** `<invoke name="NAME">` within an outer tag for all calls. */
+function invokeRow(
+  name: string,
+  tag: string,
+  rest: Pick<PromptRow, "result" | "results" | "markup">,
+): PromptRow {
+  return {
+    names: [name],
+    spell: invokeParameters,
+    call: (call) => `<invoke name="${call.name}">\n${call.args}</invoke>`,
+    calls: within(tag),
+    notes: ["text_values"],
+    ...rest,
+    markup: [`<${tag}>`, `</${tag}>`, ...INVOKE_TAGS, ...rest.markup],
+  };
+}
+
+/** Formats with a tag for each parameter. */
+export const TAGGED_ROWS: readonly PromptRow[] = [
+  functionRow("qwen3_coder", "tool_call"),
+  functionRow("seed_oss", "seed:tool_call"),
+  {
+    names: ["glm4"],
+    spell: glmParameters,
+    call: ({ name, args }) => `<tool_call>${name}\n${args}</tool_call>`,
+    calls: LINES,
+    notes: ["text_values"],
+    markup: ["<tool_call>", "</tool_call>", "<arg_key>", "</arg_key>", "<arg_value>", "</arg_value>"],
+  },
+  {
+    names: ["hy_v3"],
+    spell: glmParameters,
+    call: ({ name, args }) => `<tool_call>${name}<tool_sep>\n${args}</tool_call>`,
+    calls: within("tool_calls"),
+    notes: ["text_values"],
+    markup: [
+      ...["<tool_calls>", "</tool_calls>", "<tool_call>", "</tool_call>", "<tool_sep>"],
+      ...["<arg_key>", "</arg_key>", "<arg_value>", "</arg_value>"],
+    ],
+  },
+  invokeRow("minimax_m2", "minimax:tool_call", {
+    result: ({ content }) => `<response>${content}</response>`,
+    markup: ["<response>", "</response>"],
+  }),
+  invokeRow("anthropic_xml", "function_calls", {
+    result: ({ name, content }) =>
+      `<result>\n<tool_name>${name}</tool_name>\n<stdout>${content}</stdout>\n</result>`,
+    results: within("function_results"),
+    markup: [...RESULT_TAGS, "<stdout>", "</stdout>"],
+  }),
+  {
+    names: ["deepseek_dsml"],
+    spell: dsmlParameters,
+    call: ({ name, args }) => `<｜DSML｜invoke name="${name}">\n${args}</｜DSML｜invoke>`,
+    calls: within("｜DSML｜function_calls"),
+    result: ({ content }) => `<result>${content}</result>`,
+    results: within("function_results"),
+    notes: ["text_values"],
+    markup: ["<｜DSML｜", "</｜DSML｜", "<|DSML|", "</|DSML|", ...RESULT_TAGS],
+  },
+  {
+    names: ["minimax_m3"],
+    spell: nestedTags("]<]minimax[>["),
+    call: ({ name, args }) => `]<]minimax[>[<invoke name="${name}">${args}]<]minimax[>[</invoke>`,
+    calls: {
+      open: "]<]minimax[>[<tool_call>\n",
+      between: "\n",
+      close: "\n]<]minimax[>[</tool_call>",
+    },
+    notes: ["text_values"],
+    markup: ["]<]minimax[>["],
+  },
+];
+
+function pythonCall({ name, args }: { name: string; args: string }): string {
+  return `${name}(${args})`;
+}
+
+const PYTHON: { spell: ArgumentSpelling; call: PromptRow["call"] } = {
+  spell: pythonArguments,
+  call: pythonCall,
+};
+
+/** Formats with literals of their own. */
+export const LITERAL_ROWS: readonly PromptRow[] = [
+  {
+    names: ["pythonic"],
+    ...PYTHON,
+    calls: { open: "[", between: ", ", close: "]" },
+    notes: ["own_lines"],
+    markup: ["<|python_start|>", "<|python_end|>", "<|tool_call_start|>", "<|tool_call_end|>"],
+  },
+  {
+    names: ["pythonic_tagged"],
+    ...PYTHON,
+    calls: within("function_calls"),
+    markup: ["<function_calls>", "</function_calls>"],
+  },
+  {
+    names: ["gemma_tool_code"],
+    ...PYTHON,
+    calls: { open: "```tool_code\n", between: "\n", close: "\n```" },
+    result: ({ content }) => `\`\`\`tool_output\n${content}\n\`\`\``,
+    promptOnly: true,
+    markup: ["```tool_code", "```tool_output"],
+    escapedInJson: ["```"],
+  },
+  {
+    names: ["gemma4"],
+    spell: braceArguments('<|"|>'),
+    call: ({ name, args }) => `<|tool_call>call:${name}${args}<tool_call|>`,
+    calls: JOINED,
+    result: ({ name, content }) => `<|tool_response>response:${name}{value:${content}}<tool_response|>`,
+    results: JOINED,
+    notes: ["brace_quotes"],
+    markup: ["<|tool_call>", "<tool_call|>", "<|tool_response>", "<tool_response|>", '<|"|>'],
+  },
+  {
+    names: ["functiongemma"],
+    spell: braceArguments("<escape>"),
+    call: ({ name, args }) => `<start_function_call>call:${name}${args}<end_function_call>`,
+    calls: JOINED,
+    result: ({ name, content }) =>
+      `<start_function_response>response:${name}{value:${content}}<end_function_response>`,
+    results: JOINED,
+    notes: ["brace_quotes"],
+    markup: [
+      ...["<start_function_call>", "<end_function_call>", "<escape>"],
+      ...["<start_function_response>", "<end_function_response>"],
+    ],
+  },
+];

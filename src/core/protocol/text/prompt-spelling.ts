@@ -1,0 +1,112 @@
+import { stringifyJson } from "../../json/stringify.ts";
+import type { JsonObject, JsonValue } from "../../json/value.ts";
+import { type Markup, markupOf } from "./prompt-markup.ts";
+
+/** Writes the arguments of one call; `markup` is the format's own. */
+export type ArgumentSpelling = (args: JsonObject, markup: Markup) => string;
+
+/** The arguments as compact JSON text. Says every value. */
+export const jsonArguments: ArgumentSpelling = (args, markup) => markup.inJson(stringifyJson(args));
+
+// ── Parameters between tags ──────────────────────────────────────────────────
+
+/** One parameter, ready to be put between tags. */
+export interface TaggedParameter {
+  key: string;
+  text: string;
+  /** The value is a string, and `text` is the string itself; else `text` is JSON. */
+  isString: boolean;
+}
+
+/** What would break a tag or an attribute. */
+const KEY_BREAKERS = /[<>"\r\n]/gu;
+
+/**
+ * Each parameter between tags of its own: strings as they are, all else as JSON. What this cannot say: a string with the tag that
+ * ends values in it (it gets a space: `< /parameter>`), and a name with `<`, `>`, `"` or a line end (they become `_`). The type
+ * of a value is the schema's to tell, unless the format has a place for it.
+ */
+export function taggedArguments(
+  end: string,
+  write: (parameter: TaggedParameter) => string,
+): ArgumentSpelling {
+  const ending = markupOf([end]);
+  return (args) =>
+    Object.entries(args)
+      .map(([key, value]) => {
+        const isString = typeof value === "string";
+        const text = isString ? ending.neutral(value) : ending.inJson(stringifyJson(value));
+        return write({ key: tagName(key), text, isString });
+      })
+      .join("");
+}
+
+function tagName(key: string): string {
+  return key.replace(KEY_BREAKERS, "_");
+}
+
+/**
+ * Tags all the way down: an object is its members, an array `item` by `item`, each tag behind a sentinel. What this cannot say: a
+ * string with the sentinel in it (it gets a space), an empty object or array, and names that are no tags.
+ */
+export function nestedTags(sentinel: string): ArgumentSpelling {
+  const ending = markupOf([sentinel]);
+  const element = (key: string, value: JsonValue): string =>
+    `${sentinel}<${tagName(key)}>${inside(value)}${sentinel}</${tagName(key)}>`;
+  const inside = (value: JsonValue): string => {
+    if (typeof value === "string") return ending.neutral(value);
+    if (typeof value !== "object" || value === null) return stringifyJson(value);
+    if (Array.isArray(value)) return value.map((item) => element("item", item)).join("");
+    return members(value);
+  };
+  const members = (object: JsonObject): string =>
+    Object.entries(object)
+      .map(([key, value]) => element(key, value))
+      .join("");
+  return members;
+}
+
+// ── Literals ─────────────────────────────────────────────────────────────────
+
+const PYTHON_NAME = /^[\p{L}_][\p{L}\p{N}_]*$/u;
+
+/** Keyword arguments as Python literals. Says every value; names that are no Python names go into `**{…}`. */
+export const pythonArguments: ArgumentSpelling = (args, markup) => {
+  const entries = Object.entries(args);
+  const named = entries.filter(([key]) => PYTHON_NAME.test(key));
+  const parts = named.map(([key, value]) => `${key}=${pythonLiteral(value)}`);
+  const others = entries.filter(([key]) => !PYTHON_NAME.test(key));
+  if (others.length > 0) parts.push(`**${pythonLiteral(Object.fromEntries(others))}`);
+  return markup.inJson(parts.join(", "));
+};
+
+function pythonLiteral(value: JsonValue): string {
+  if (value === null) return "None";
+  if (typeof value === "boolean") return value ? "True" : "False";
+  if (typeof value !== "object") return stringifyJson(value);
+  if (Array.isArray(value)) return `[${value.map(pythonLiteral).join(", ")}]`;
+  const members = Object.entries(value).map(
+    ([key, item]) => `${JSON.stringify(key)}: ${pythonLiteral(item)}`,
+  );
+  return `{${members.join(", ")}}`;
+}
+
+const BRACE_KEY_BREAKERS = /[\s:,{}[\]<>|"]/gu;
+
+/**
+ * `{key:value,…}` with bare names and one quote of the format's own around strings. What this cannot say: a string with that quote
+ * in it (it gets a space), since there is no escape, and names with white space or punctuation of the format (it becomes `_`).
+ */
+export function braceArguments(quote: string): ArgumentSpelling {
+  const ending = markupOf([quote]);
+  const spell = (value: JsonValue): string => {
+    if (typeof value === "string") return `${quote}${ending.neutral(value)}${quote}`;
+    if (typeof value !== "object" || value === null) return stringifyJson(value);
+    if (Array.isArray(value)) return `[${value.map(spell).join(",")}]`;
+    const members = Object.entries(value).map(
+      ([key, item]) => `${key.replace(BRACE_KEY_BREAKERS, "_")}:${spell(item)}`,
+    );
+    return `{${members.join(",")}}`;
+  };
+  return spell;
+}
