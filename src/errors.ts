@@ -86,6 +86,8 @@ export interface GatewayErrorOptions extends ErrorOptions {
   headers?: Readonly<Record<string, string>>;
   /** The connection failed, not what came over it: the same request may succeed. */
   transient?: boolean;
+  /** The answer broke off inside a tool call, or may have: it may be asked for once more. */
+  cutOff?: true;
   /** Status, type and code of an upstream that are kept instead of ours. */
   upstream?: { status: number; type?: string | undefined; code?: string | null | undefined };
 }

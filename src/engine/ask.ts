@@ -1,5 +1,5 @@
 import { GatewayError } from "../errors.ts";
-import type { UpstreamTarget } from "./ports.ts";
+import type { UpstreamRequest, UpstreamTarget } from "./ports.ts";
 import { readReply } from "./read-reply.ts";
 import type { Reply, ReplyContext } from "./reply-content.ts";
 import { requestBody } from "./request-body.ts";
@@ -22,6 +22,8 @@ type Try = { reply: Reply } | { error: unknown };
  * 3. On a fallback after all that and after 429. Without one, the client gets a 429 with its `retry-after`: it knows best
  *    whether to wait, and two who wait ask twice as often.
  * 4. Any other status is final.
+ * 5. What broke off inside a call, or in one piece fell silent, is asked for once more in the same round at the same place, whatever
+ *    the number of retries; then it is final.
  */
 export async function askModel(run: Run): Promise<Reply> {
   run.round++;
@@ -65,6 +67,17 @@ async function askTargets(
     authorization: run.authorization,
     traceparent,
   };
+  const attempt = async (target: UpstreamTarget, body: UpstreamRequest["body"]): Promise<Try> => {
+    run.answer.restart();
+    run.hopeless.begin();
+    try {
+      return { reply: await readReply(target, { ...request, body }, context, run.signal) };
+    } catch (error) {
+      if (error instanceof GatewayError) run.scope.upstreamFailed(target.name, error);
+      return { error };
+    }
+  };
+  let isNewRequest = false;
   let last: unknown;
   for (const target of targets) {
     record.upstream = target.name;
@@ -74,15 +87,11 @@ async function askTargets(
       baseMs: RETRY_BASE_MS,
       again: (outcome: Try) => ("error" in outcome && mayAsk(run, outcome.error, false) ? {} : undefined),
     };
-    const outcome: Try = await retrying(policy, run.signal, async () => {
-      run.answer.restart();
-      run.hopeless.begin();
-      try {
-        return { reply: await readReply(target, { ...request, body }, context, run.signal) };
-      } catch (error) {
-        if (error instanceof GatewayError) run.scope.upstreamFailed(target.name, error);
-        return { error };
-      }
+    const outcome = await retrying(policy, run.signal, async () => {
+      const first = await attempt(target, body);
+      if (isNewRequest || !isCutOff(first) || run.answer.shown || run.signal.aborted) return first;
+      isNewRequest = true;
+      return attempt(target, body);
     });
     if ("reply" in outcome) return { reply: outcome.reply, target };
     last = outcome.error;
@@ -91,9 +100,14 @@ async function askTargets(
   throw last;
 }
 
+function isCutOff(outcome: Try): boolean {
+  return "error" in outcome && outcome.error instanceof GatewayError && outcome.error.options.cutOff === true;
+}
+
 function mayAsk(run: Run, error: unknown, elsewhere: boolean): boolean {
   if (run.answer.shown || run.signal.aborted || !(error instanceof GatewayError)) return false;
   const status = error.options.upstream?.status ?? 0;
+  if (error.options.cutOff) return false;
   return (
     error.options.transient === true || status >= 500 || PASSING.has(status) || (elsewhere && status === 429)
   );

@@ -209,11 +209,19 @@ class ReplyReader implements ReplyHandler {
 
   #fail(error: unknown): void {
     this.#stream?.flush();
-    this.#finish(
-      error instanceof RangeError
-        ? invalid(`The upstream sent too much: ${error.message}.`)
-        : (error as Error),
-    );
+    if (error instanceof RangeError) this.#finish(invalid(`The upstream sent too much: ${error.message}.`));
+    else this.#finish(error instanceof GatewayError ? this.#orCut(error) : (error as Error));
+  }
+
+  /** An answer that breaks off inside a call; of one that comes in one piece nobody can tell. */
+  #orCut(error: GatewayError): GatewayError {
+    const { code, message, options } = error;
+    const isSilence = code === "upstream_stream_timeout";
+    if (!isSilence && code !== "upstream_stream_interrupted") return error;
+    const inCall = this.#content.hasCalls;
+    if (!inCall && !(isSilence && !this.#stream)) return error;
+    const text = inCall ? `${message} That was inside a tool call; nothing of it was run.` : message;
+    return new GatewayError(code, text, { ...options, cause: error, cutOff: true });
   }
 
   #finish(outcome: Reply | Error): void {

@@ -81,6 +81,11 @@ export class ReplyContent {
     }
   }
 
+  /** Whether a call has begun. */
+  get hasCalls(): boolean {
+    return this.#choices.size > 0;
+  }
+
   /** Whether the reply is to be read no further. */
   get useless(): boolean {
     const calls = this.#choices.get(0)?.accumulator.calls;

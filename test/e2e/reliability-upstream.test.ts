@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { type AddressInfo, createServer } from "node:net";
 import { suite, type TestContext, test } from "node:test";
 import OpenAI, { APIError } from "openai";
-import { ask, complete, readEvents, stream } from "./support/client.ts";
+import { ask, complete, readEvents, send, stream } from "./support/client.ts";
 import { type Gateway, registerTool, startGateway } from "./support/gateway.ts";
 import { eventually, OpenStream, settled } from "./support/open-stream.ts";
 import type { Turn } from "./support/scripted-server.ts";
@@ -38,6 +38,25 @@ const broken = (...body: string[]): Turn => ({ ...sse(...body), end: "reset" });
 const PLAN = streamed({ text: "Here is the plan" });
 
 suite("an upstream that stands still", { concurrency: true }, () => {
+  test("inside a call, or an answer in one piece, is asked for once more, then it is the error", async (t) => {
+    const HEAD = { index: 0, id: "c1", type: "function" };
+    const call = chunk({ tool_calls: [{ ...HEAD, function: { name: "get_weather", arguments: '{"pla' } }] });
+    for (const [turn, members] of [
+      [{ ...sse(call), end: "hang" }, {}],
+      [{ body: ['{"choices":[{"message":{"tool_calls":['], end: "hang" }, { stream: false }],
+    ] as const) {
+      const { upstream, gateway } = await startWorld(t, [turn], 300);
+      await registerTool(gateway, "get_weather", { url: "http://127.0.0.1:1/" });
+      const answer = await send(gateway, "/v1/chat/completions", ask("m", members));
+      // A stream has begun with its role by then.
+      assert.equal(answer.status, "stream" in members ? 504 : 200);
+      const body = await answer.text();
+      assert.match(body, /"code":"upstream_stream_timeout"/);
+      assert.doesNotMatch(body, /"finish_reason":"/);
+      assert.equal(upstream.of("m").length, 2);
+    }
+  });
+
   test("in the middle of the text ends the stream with an error within twice the idle timeout", async (t) => {
     const { upstream, gateway } = await startWorld(
       t,
