@@ -1,5 +1,13 @@
+import { HEADER_FORMATS } from "./formats-headers.ts";
 import { JSON_FORMATS } from "./formats-json.ts";
+import { LITERAL_FORMATS } from "./formats-literals.ts";
+import { TAG_FORMATS } from "./formats-tags.ts";
 import type { TextFormat } from "./reader.ts";
 
 /** Every text format. */
-export const TEXT_FORMATS: readonly TextFormat[] = [...JSON_FORMATS];
+export const TEXT_FORMATS: readonly TextFormat[] = [
+  ...JSON_FORMATS,
+  ...TAG_FORMATS,
+  ...LITERAL_FORMATS,
+  ...HEADER_FORMATS,
+];

@@ -30,6 +30,13 @@ export interface Grammar {
   drops?: readonly string[];
   /** Openers that begin with a letter at the beginning of a line: every line's beginning is read. */
   byLine?: true;
+  /**
+   * The markers are tokens of their own, which no text spells: neither a fence nor a backtick hides one, and they mean the same
+   * without tools.
+   */
+  tokens?: true;
+  /** What a reply may begin with in place of text. */
+  opening?: Block;
 }
 
 const FENCES = ["```", "~~~"];
@@ -64,6 +71,8 @@ class GrammarReader implements TextReader {
   readonly #reasoning: readonly [open: string, close: string];
   readonly #drops: readonly string[];
   readonly #byLine: boolean;
+  readonly #tokens: boolean;
+  readonly #opening: Block | undefined;
   readonly #inText: Markers;
   readonly #inThought: Markers;
   readonly #steps: Reading<void>;
@@ -73,15 +82,18 @@ class GrammarReader implements TextReader {
   #inPlain = false;
 
   constructor(grammar: Grammar, context: ReaderContext) {
-    const { openers, reasoning = THINK, drops = [], byLine = false } = grammar;
+    const { openers, reasoning = THINK, drops = [], byLine = false, tokens = false } = grammar;
     this.#context = context;
-    this.#openers = context.tools.size > 0 ? openers : [];
+    this.#openers = tokens || context.tools.size > 0 ? openers : [];
+    this.#tokens = tokens;
+    this.#opening = grammar.opening;
+    const fences = tokens ? [] : FENCES;
     this.#reasoning = reasoning;
     this.#drops = drops;
     this.#byLine = byLine;
     const markers = this.#openers.map(({ marker }) => marker);
     const sure = this.#openers.filter(({ ambiguous }) => !ambiguous).map(({ marker }) => marker);
-    this.#inText = new Markers([...new Set([...markers, reasoning[0], ...FENCES, ...drops])]);
+    this.#inText = new Markers([...new Set([...markers, reasoning[0], ...fences, ...drops])]);
     this.#inThought = new Markers([...new Set([reasoning[1], ...sure])]);
     this.#steps = this.#read();
   }
@@ -110,6 +122,7 @@ class GrammarReader implements TextReader {
 
   *#read(): Reading<void> {
     if (this.#context.reasoningPrefilled) yield* this.#thought();
+    if (this.#opening) yield* this.#try(this.#opening);
     for (;;) {
       const { marker, at } = this.#inText.find(this.#input);
       this.#text(this.#input.take(at));
@@ -151,14 +164,18 @@ class GrammarReader implements TextReader {
     for (const opener of this.#openers) {
       if (opener.marker !== marker) continue;
       if (opener.ambiguous && this.#line !== "start" && !FENCES.includes(marker)) continue;
-      const mark = this.#input.mark();
-      if (yield* opener.block(this.#input, this.#out, this.#context)) {
-        this.#input.release();
-        return true;
-      }
-      this.#input.back(mark);
+      if (yield* this.#try(opener.block)) return true;
     }
     return false;
+  }
+
+  /** Reads a block; `false` leaves everything as it was. */
+  *#try(block: Block): Reading<boolean> {
+    const mark = this.#input.mark();
+    const read = yield* block(this.#input, this.#out, this.#context);
+    if (read) this.#input.release();
+    else this.#input.back(mark);
+    return read;
   }
 
   /** Reads reasoning up to the end of its block, or to a call in a block that is never closed. */
@@ -295,6 +312,6 @@ class GrammarReader implements TextReader {
     const begins = line.length < text.length || this.#line !== "text";
     if (line === "" || line.trim() !== "") this.#line = line === "" ? "start" : "text";
     else if (begins) this.#line = "indent";
-    this.#previous = text.charAt(text.length - 1);
+    this.#previous = this.#tokens ? "" : text.charAt(text.length - 1);
   }
 }

@@ -136,24 +136,36 @@ export class Markers {
   }
 
   /** The first of them in the text that has come, and where. Without one, where at the end of the text one may begin. */
-  find({ text, at }: TextInput): { marker: string | undefined; at: number } {
+  find({ text, at, ended }: TextInput): { marker: string | undefined; at: number } {
     this.#pattern.lastIndex = at;
     const found = this.#pattern.exec(text);
-    if (found) return { marker: found[0], at: found.index };
-    let held = Math.max(at, text.length - this.#longest + 1);
-    while (held < text.length && !this.#list.some((marker) => marker.startsWith(text.slice(held)))) held++;
-    return { marker: undefined, at: held };
+    const limit = found?.index ?? text.length;
+    // One that is not all there yet may begin before the one that was found, or be the longer of two that begin alike.
+    const held = ended ? limit : Math.max(at, text.length - this.#longest + 1);
+    for (let from = held; from <= limit && !ended && from < text.length; from++) {
+      if (this.#mayGrow(text.slice(from))) return { marker: undefined, at: from };
+    }
+    return { marker: found?.[0], at: limit };
+  }
+
+  /** Whether a text is what one of them begins with. */
+  begins(text: string): boolean {
+    return this.#list.some((marker) => marker.startsWith(text));
   }
 
   /** The one at which the reader stands; waits while it may still become one. */
   *here(input: TextInput): Reading<string | undefined> {
     for (;;) {
-      const found = this.#list.find((marker) => input.text.startsWith(marker, input.at));
-      if (found !== undefined || input.ended) return found;
-      const rest = input.text.slice(input.at);
-      if (!this.#list.some((marker) => marker.startsWith(rest))) return undefined;
+      if (input.ended || !this.#mayGrow(input.text.slice(input.at, input.at + this.#longest)))
+        return this.#list.find((marker) => input.text.startsWith(marker, input.at));
       yield;
     }
+  }
+
+  /** Whether a text is the beginning of one of them, and not all of it. */
+  #mayGrow(text: string): boolean {
+    if (text.length >= this.#longest) return false;
+    return this.#list.some((marker) => marker.length > text.length && marker.startsWith(text));
   }
 
   /** Passes over one of them, if the reader stands at one. */

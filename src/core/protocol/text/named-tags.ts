@@ -1,0 +1,87 @@
+import { textBefore } from "./lookahead.ts";
+import type { ReaderContext } from "./reader.ts";
+import { type Head, type Pair, structureOf, type TagGrammar } from "./tagged.ts";
+import { type Key, TextMembers } from "./tagged-value.ts";
+import { Markers, type Reading, type TextInput } from "./text-input.ts";
+import type { Frame } from "./value-writer.ts";
+
+/** A format whose tags carry names: `<function=NAME>` or `<invoke name="NAME">`. */
+export interface NamedTags {
+  /** What stands around calls: the name of a tag, or two strings. */
+  wrappers: readonly (string | Pair)[];
+  call: string;
+  parameter: string;
+  /** What stands between a tag and the name it carries. */
+  assign: "=" | " name=";
+  frame?: Frame;
+  eos?: string;
+}
+
+/** Longer names are none. */
+const MAX_NAME = 256;
+const TAG_ENDS = new Markers([">", "\n", "<"]);
+
+/** The grammar of tags that carry names. */
+export function namedTags({ wrappers, call, parameter, assign, frame, eos }: NamedTags): TagGrammar {
+  const parts = {
+    wrappers: wrappers.map((tag) => (typeof tag === "string" ? pairOf(tag) : tag)),
+    call: { open: `<${call}${assign}`, close: `</${call}>` },
+    sure: false,
+    key: `<${parameter}${assign}`,
+    keyClose: `</${parameter}>`,
+    eos,
+  };
+  const members = new TextMembers({
+    close: parts.keyClose,
+    nested: parts.key,
+    key: parts.key,
+    callClose: parts.call.close,
+    structure: structureOf(parts),
+    eos,
+    frame: frame ?? "none",
+    readKey,
+  });
+  return {
+    ...parts,
+    head: readNamedHead,
+    member: (input, writer, schema) => members.read(input, writer, schema),
+  };
+}
+
+/** The opening and the closing tag of a name. */
+export const pairOf = (tag: string): Pair => ({ open: `<${tag}>`, close: `</${tag}>` });
+
+/** The head of a call whose tag carries its name. */
+export function* readNamedHead(input: TextInput, tools: ReaderContext["tools"]): Reading<Head | undefined> {
+  const tag = yield* readTag(input);
+  if (!tag) return undefined;
+  const { name, attributes, closed } = tag;
+  // Models forget the `>`; what is left must be a name that somebody declared then.
+  const counts = tools.has(name) || (closed && !/\s/.test(name));
+  return { name: counts ? name : "", empty: attributes.trim().endsWith("/") };
+}
+
+function* readKey(input: TextInput): Reading<Key | undefined> {
+  const tag = yield* readTag(input);
+  if (!tag) return undefined;
+  const said = /\bstring\s*=\s*["']?(true|false)/.exec(tag.attributes)?.[1];
+  return { name: tag.name, kind: said === undefined ? "schema" : said === "true" ? "string" : "json" };
+}
+
+/** Reads a tag from behind its `=` on. `undefined`: the reply ended in it. */
+function* readTag(
+  input: TextInput,
+): Reading<{ name: string; attributes: string; closed: boolean } | undefined> {
+  const written = yield* textBefore(input, TAG_ENDS, MAX_NAME);
+  if (written === undefined) {
+    if (!input.ended) return { name: "", attributes: "", closed: false };
+    input.at = input.text.length;
+    return undefined;
+  }
+  const closed = input.next === ">";
+  if (closed) input.at++;
+  const quoted = /^\s*(["'])(.*?)\1([\s\S]*)$/.exec(written);
+  if (quoted) return { name: quoted[2] ?? "", attributes: quoted[3] ?? "", closed };
+  const bare = written.trim();
+  return { name: bare.replace(/\/$/, ""), attributes: bare, closed };
+}
