@@ -2,6 +2,7 @@ import { dirname, join } from "node:path";
 import { ConfigError, type ConfigFault } from "./config-faults.ts";
 import { configFile, type Environment, type ReadFile, readSettings } from "./config-file.ts";
 import { LOG_LEVEL, PORT, type Settings, STORE, type UpstreamSettings } from "./config-schema.ts";
+import { PROTOCOL_NAMES } from "./core/protocol/text/choose.ts";
 
 export interface UpstreamConfig {
   name: string;
@@ -70,8 +71,6 @@ export interface LoadedConfig extends Config {
 }
 
 const OPENAI_URL = "https://api.openai.com/v1";
-const PROTOCOLS = ["native", "auto"];
-
 /**
  * The one reading of the configuration:
  * 1. the file (`TOOLWEIR_CONFIG`, else `config/toolweir.yaml`, which need not exist), with `${NAME}` from the environment;
@@ -199,13 +198,10 @@ class Loader {
       if (!names.includes(upstream)) {
         this.#fault(`models[${index}].upstream`, `the name of an upstream (${names.join(", ")})`);
       }
-      if (!PROTOCOLS.includes(protocol)) {
-        this.#fault(
-          `models[${index}].protocol`,
-          `${PROTOCOLS.join(" or ")}: this version has no other protocol`,
-        );
+      if (!PROTOCOL_NAMES.includes(protocol)) {
+        this.#fault(`models[${index}].protocol`, `one of ${PROTOCOL_NAMES.join(", ")}`);
       }
-      return { match, upstream, protocol: "native", tools: "native" };
+      return { match, upstream, protocol, tools: "native" };
     });
   }
 

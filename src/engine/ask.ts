@@ -4,7 +4,9 @@ import { readReply } from "./read-reply.ts";
 import type { Reply, ReplyContext } from "./reply-content.ts";
 import { requestBody } from "./request-body.ts";
 import { retrying } from "./retry.ts";
+import type { RoundRecord } from "./run-record.ts";
 import type { Run } from "./run-state.ts";
+import { textAdapterOf } from "./text-calls.ts";
 
 /** Argument text of one call, in UTF-16 units: 1 MiB. */
 const MAX_ARGUMENT_LENGTH = 1024 * 1024;
@@ -35,9 +37,15 @@ export async function askModel(run: Run): Promise<Reply> {
     const { reply, target } = await askTargets(run, round.traceparent, record);
     const finish = reply.stopped ? "stopped" : reply.finish;
     record.finish_reason = finish;
+    record.protocol = reply.protocol;
     record.usage = reply.usage ?? null;
     run.addUsage(reply.usage);
-    round.end({ finish, upstream: target.name, ...(reply.usage && { usage: reply.usage }) });
+    round.end({
+      finish,
+      upstream: target.name,
+      protocol: reply.protocol,
+      ...(reply.usage && { usage: reply.usage }),
+    });
     return reply;
   } catch (thrown) {
     // A wait between attempts ends with an error of its own; why the run was given up is what counts.
@@ -46,6 +54,7 @@ export async function askModel(run: Run): Promise<Reply> {
     round.end({
       finish: "error",
       upstream: record.upstream,
+      protocol: record.protocol,
       ...(error instanceof GatewayError && { error }),
     });
     throw error;
@@ -58,10 +67,10 @@ export async function askModel(run: Run): Promise<Reply> {
 async function askTargets(
   run: Run,
   traceparent: string,
-  record: { upstream: string },
+  record: RoundRecord,
 ): Promise<{ reply: Reply; target: UpstreamTarget }> {
   const targets = run.deps.upstream.route(run.request.model);
-  const context = replyContext(run);
+  const shared = replyContext(run);
   const request = {
     stream: run.request.stream === true,
     authorization: run.authorization,
@@ -82,6 +91,8 @@ async function askTargets(
   for (const target of targets) {
     record.upstream = target.name;
     const body = requestBody(run, target);
+    const textAdapter = textAdapterOf(run, target.protocol);
+    const context = textAdapter ? { ...shared, textAdapter } : shared;
     const policy = {
       retries: target.retry,
       baseMs: RETRY_BASE_MS,

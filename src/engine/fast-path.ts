@@ -12,7 +12,8 @@ const MAX_LESSONS = 32;
 /** What the events of a shape that was learned are: text of a choice, or one more piece of a call's arguments. */
 interface Shape {
   template: TextTemplate;
-  piece: { choice: number; fragment: ToolFragment } | undefined;
+  choice: number;
+  piece: ToolFragment | undefined;
 }
 
 /**
@@ -28,6 +29,8 @@ export class FastPath {
   readonly #known: KnownReply | undefined;
   #shape: Shape | undefined;
   #lessons = 0;
+  /** The next event is of the known shape, but its text must be read: there is nothing to learn from it. */
+  #refused = false;
 
   constructor(target: UpstreamTarget, context: ReplyContext, content: ReplyContent) {
     this.#context = context;
@@ -42,7 +45,7 @@ export class FastPath {
     if (!opening) return 0;
     this.#content.note(opening.read);
     const template = this.#known?.template;
-    this.#shape = template && { template, piece: undefined };
+    this.#shape = template && { template, choice: 0, piece: undefined };
     return opening.end;
   }
 
@@ -50,14 +53,15 @@ export class FastPath {
   forward(bytes: Buffer, from: number): number {
     const shape = this.#shape;
     if (!shape) return from;
+    this.#refused = false;
     return shape.piece
-      ? this.#takePieces(shape.template, shape.piece, bytes, from)
-      : this.#takeTexts(shape.template, bytes, from);
+      ? this.#takePieces(shape, shape.piece, bytes, from)
+      : this.#takeTexts(shape, bytes, from);
   }
 
   /** The finish of a reply that began like an earlier one. */
   close(bytes: Buffer, from: number): number {
-    const closing = this.#known?.close(bytes, from);
+    const closing = this.#content.resting ? this.#known?.close(bytes, from) : undefined;
     if (!closing) return from;
     this.#content.take(closing.read);
     return closing.end;
@@ -65,16 +69,25 @@ export class FastPath {
 
   /** Learns from an event that was read in full. `written` is what the answer said of the frame it wrote. */
   learn(read: ReadChunk, raw: Buffer, written: string | undefined): void {
+    if (this.#refused || read.choices.some(({ changed }) => changed)) return;
     const choice = this.#lessons < MAX_LESSONS && read.choices.length === 1 ? read.choices[0] : undefined;
     if (written !== undefined) this.#learnText(read, choice, raw, written);
     else if (choice && isPiece(choice)) this.#learnPiece(choice, raw);
     else this.#known?.learn(read, raw);
   }
 
-  #takeTexts(template: TextTemplate, bytes: Buffer, from: number): number {
+  #takeTexts({ template, choice }: Shape, bytes: Buffer, from: number): number {
     const patched: Buffer[] = [];
     let at = from;
     for (let end = template.match(bytes, at); end >= 0; end = template.match(bytes, at)) {
+      this.#refused = !this.#content.passes(
+        choice,
+        template.member,
+        bytes,
+        template.textFrom,
+        template.textTo,
+      );
+      if (this.#refused) break;
       if (this.#context.keep) {
         const text = bytes.toString("utf8", template.textFrom, template.textTo);
         this.#content.kept.takeEscaped(template.member, text);
@@ -90,17 +103,12 @@ export class FastPath {
     return at;
   }
 
-  #takePieces(
-    template: TextTemplate,
-    { choice, fragment }: NonNullable<Shape["piece"]>,
-    bytes: Buffer,
-    from: number,
-  ): number {
+  #takePieces({ template, choice }: Shape, piece: ToolFragment, bytes: Buffer, from: number): number {
     let at = from;
     for (let end = template.match(bytes, at); end >= 0; end = template.match(bytes, at)) {
       const escaped = bytes.toString("utf8", template.textFrom, template.textTo);
       const text = escaped.includes("\\") ? (JSON.parse(`"${escaped}"`) as string) : escaped;
-      this.#content.takeFragment(choice, { ...fragment, text });
+      this.#content.takeFragment(choice, { ...piece, text });
       at = end;
     }
     return at;
@@ -112,7 +120,7 @@ export class FastPath {
     // Only the first choice goes on in a next round, so what another one says must not be kept.
     if (member === undefined || (choice?.index !== 0 && this.#context.keep)) return;
     const template = this.#teach(raw, written, member);
-    this.#shape = template && { template, piece: undefined };
+    this.#shape = template && { template, choice: choice?.index ?? 0, piece: undefined };
     if (template) this.#known?.learnText(template, read);
   }
 
@@ -120,7 +128,7 @@ export class FastPath {
   #learnPiece({ index, fragments }: ReadChoice, raw: Buffer): void {
     const [fragment] = fragments;
     const template = fragment && this.#teach(raw, undefined, "arguments");
-    this.#shape = template && { template, piece: { choice: index, fragment } };
+    this.#shape = template && { template, choice: index, piece: fragment };
   }
 
   #teach(raw: Buffer, written: string | undefined, member: string): TextTemplate | undefined {

@@ -42,7 +42,7 @@ export interface UpstreamTarget {
   readonly name: string;
   /** Further attempts on this target before the first byte reached the client. */
   readonly retry: number;
-  /** Text protocol of the model behind it; `native` reads `tool_calls` only. */
+  /** The `protocol` of its model as it is configured. */
   readonly protocol: string;
   /** `prompt`: it knows neither `tools` nor tool messages, so both are written into the messages in that protocol. */
   readonly tools: "native" | "prompt";
@@ -223,7 +223,13 @@ export interface PolicyNote {
 export interface RoundScope {
   /** W3C `traceparent` to send with the request of this round. */
   readonly traceparent: string;
-  end(outcome: { finish: string; upstream: string; error?: GatewayError; usage?: unknown }): void;
+  end(outcome: {
+    finish: string;
+    upstream: string;
+    protocol: string;
+    error?: GatewayError;
+    usage?: unknown;
+  }): void;
 }
 
 export interface ToolScope {

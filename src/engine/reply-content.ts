@@ -1,7 +1,8 @@
 import type { JsonPath, JsonValue } from "../core/json/value.ts";
 import { CallAccumulator, type OpenCall, type ToolCall } from "../core/protocol/accumulator.ts";
-import { nativeAdapter, type ToolFragment } from "../core/protocol/adapter.ts";
+import { nativeAdapter, type ProtocolAdapter, type ToolFragment } from "../core/protocol/adapter.ts";
 import { KeptReply } from "../core/protocol/kept-reply.ts";
+import type { TextAdapter } from "../core/protocol/text/text-adapter.ts";
 import { finishReason, type ReadChoice, type ReadChunk, readChunk } from "../core/protocol/visible.ts";
 import type { ChatChunk, ChatMessage, FinishReason, Usage } from "../core/protocol/wire.ts";
 import { GatewayError } from "../errors.ts";
@@ -16,6 +17,8 @@ export interface ReplyContext {
   keep: boolean;
   maxArgumentLength: number;
   nextCallId(wireId: string | undefined): string;
+  /** Makes what finds calls in the text of a choice; absent where the provider's own calls are all there is to read. */
+  textAdapter?: (() => TextAdapter) | undefined;
   /** A value inside the arguments of a gateway call is complete. */
   onArgument?(call: OpenCall, path: JsonPath, value: JsonValue): void;
   /** Asked after each chunk with pieces of calls: whether the rest of the reply is of no use. */
@@ -27,6 +30,8 @@ export interface Reply {
   finish: FinishReason;
   /** Calls of the first choice, in the model's order. */
   calls: readonly ToolCall[];
+  /** `native`, or the text protocol in which the calls were looked for. */
+  protocol: string;
   /** The assistant message to send back, with the given calls. */
   toMessage(calls: readonly ToolCall[]): ChatMessage;
   usage: Usage | undefined;
@@ -38,12 +43,15 @@ interface OpenChoice {
   accumulator: CallAccumulator;
   /** Characters of each client call that are out. */
   sent: Map<OpenCall, number>;
+  /** Nothing more is taken. */
+  closed: boolean;
 }
 
 /** Understands one reply: what is shown goes to the answer at once, calls gather, the end is judged once. */
 export class ReplyContent {
   readonly #context: ReplyContext;
   readonly #choices = new Map<number, OpenChoice>();
+  readonly #adapters = new Map<number, TextAdapter>();
   readonly #finish: string[] = [];
   /** Choices that have a finish reason, and those that have spoken and have none. */
   readonly #done = new Set<number>();
@@ -61,7 +69,24 @@ export class ReplyContent {
   }
 
   read(chunk: ChatChunk): ReadChunk {
-    return readChunk(chunk, () => nativeAdapter);
+    return readChunk(chunk, this.#adapterOf);
+  }
+
+  /** How the calls of the first choice were written. */
+  get protocol(): string {
+    return this.#adapters.get(0)?.protocol ?? "native";
+  }
+
+  /** Nothing that was said is held: a chunk that only says the finish adds nothing to it. */
+  get resting(): boolean {
+    return this.#adapters.size === 0 || [...this.#adapters.values()].every((adapter) => adapter.resting);
+  }
+
+  /** Whether text that stands between two offsets of an event may go out unread; it counts as read then. */
+  passes(index: number, member: string, bytes: Buffer, from: number, to: number): boolean {
+    return (
+      this.#context.textAdapter === undefined || this.#textAdapter(index).passes(member, bytes, from, to)
+    );
   }
 
   /** Returns what the answer says of the frame it wrote. */
@@ -76,6 +101,7 @@ export class ReplyContent {
     if (chunk.usage) this.#usage = chunk.usage;
     for (const choice of chunk.choices) {
       if (choice.index === 0 && this.#context.keep) this.kept.take(choice.said);
+      if (choice.withdraws) this.#withdraw(choice.index);
       for (const fragment of choice.fragments) this.takeFragment(choice.index, fragment);
       this.#takeFinish(choice);
     }
@@ -98,6 +124,7 @@ export class ReplyContent {
     return {
       finish: "tool_calls",
       calls,
+      protocol: this.protocol,
       toMessage: (list) => this.kept.toMessage(list),
       usage: this.#usage,
       stopped: true,
@@ -117,9 +144,21 @@ export class ReplyContent {
     return {
       finish: cut ? reason : calls.length > 0 ? "tool_calls" : "stop",
       calls,
+      protocol: this.protocol,
       toMessage: (list) => this.kept.toMessage(list),
       usage: this.#usage,
     };
+  }
+
+  readonly #adapterOf = (index: number): ProtocolAdapter =>
+    this.#context.textAdapter === undefined ? nativeAdapter : this.#textAdapter(index);
+
+  #textAdapter(index: number): TextAdapter {
+    const known = this.#adapters.get(index);
+    if (known) return known;
+    const adapter = (this.#context.textAdapter as () => TextAdapter)();
+    this.#adapters.set(index, adapter);
+    return adapter;
   }
 
   #takeFinish({ index, finish }: ReadChoice): void {
@@ -132,9 +171,17 @@ export class ReplyContent {
     if (index === 0) this.#finish.push(finish);
   }
 
+  /** Calls that have begun to go out cannot be taken back, so they stand and the others are left out. */
+  #withdraw(index: number): void {
+    const choice = this.#choices.get(index);
+    if (choice && choice.sent.size > 0) choice.closed = true;
+    else this.#choices.delete(index);
+  }
+
   /** A piece of a call that a choice makes. */
   takeFragment(index: number, fragment: ToolFragment): void {
     const choice = this.#choices.get(index) ?? this.#openChoice(index);
+    if (choice.closed) return;
     const call = choice.accumulator.push(fragment);
     if (fragment.text === "" || !this.#goesOut(call.name)) return;
     if (choice.sent.has(call)) this.#send(index, choice, call, fragment.text);
@@ -181,7 +228,7 @@ export class ReplyContent {
         },
       }),
     });
-    const choice = { accumulator, sent: new Map() };
+    const choice = { accumulator, sent: new Map(), closed: false };
     this.#choices.set(index, choice);
     return choice;
   }

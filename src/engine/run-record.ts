@@ -50,6 +50,8 @@ export interface CallRecord {
 export interface RoundRecord {
   round: number;
   upstream: string;
+  /** How the model's calls came: `native`, or the text protocol they were looked for in. */
+  protocol: string;
   finish_reason: string;
   duration_ms: number;
   usage: Usage | null;

@@ -197,6 +197,7 @@ export class Run {
     const record: RoundRecord = {
       round,
       upstream: "",
+      protocol: "native",
       finish_reason: "",
       duration_ms: 0,
       usage: null,

@@ -147,7 +147,7 @@ function createSeries(register: Registry) {
       RUN,
     ),
     addedSeconds: seconds("added_latency", "From the request to the first one to an upstream.", FAST),
-    rounds: counter("rounds_total", "Completions asked of upstreams."),
+    rounds: counter("rounds_total", "Completions asked of upstreams, by how calls came.", ["protocol"]),
     upstreamErrors: counter("upstream_errors_total", "Failed attempts on an upstream.", ["upstream", "code"]),
     toolCalls: counter("tool_calls_total", "Tool calls by how they ended.", ["tool", "outcome"]),
     toolSeconds: seconds("tool_duration", "Of a tool call with all its attempts.", CALL, ["tool"]),

@@ -79,7 +79,6 @@ class ObservedRun implements RunScope {
       this.#reachedUpstream = true;
       this.#parts.metrics.addedSeconds.observe((startedAt - this.#startedAt) / 1000);
     }
-    this.#parts.metrics.rounds.inc();
     const scope = this.#trace.child(
       () => `${OPERATION.round} ${this.#model}`,
       SpanKind.CLIENT,
@@ -90,7 +89,8 @@ class ObservedRun implements RunScope {
         [ATTRIBUTE.round]: round,
       }),
     );
-    const end = once(({ finish, upstream, error, usage }: Parameters<RoundScope["end"]>[0]) => {
+    const end = once(({ finish, upstream, protocol, error, usage }: Parameters<RoundScope["end"]>[0]) => {
+      this.#parts.metrics.rounds.inc({ protocol });
       scope.end(
         () => ({
           ...usageAttributes(usage),

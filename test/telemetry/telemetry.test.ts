@@ -37,7 +37,7 @@ function setUp(level = "info") {
 type Run = ReturnType<ReturnType<typeof setUp>["start"]>;
 
 function wholeRun(run: Run): void {
-  run.startRound(1).end({ finish: "tool_calls", upstream: "main" });
+  run.startRound(1).end({ finish: "tool_calls", upstream: "main", protocol: "native" });
   run.verdict({ tool: "get_weather", gate: "syntax", pass: true }, "call_1");
   run.verdict({ tool: "get_weather", gate: "schema", pass: false, problem: "missing" }, "call_1");
   run.corrected("get_weather");
@@ -110,7 +110,7 @@ suite("the log of a run", () => {
     const run = start({ sessionId: long, model: long });
     run.verdict({ tool: long, gate: "context", pass: false, problem: "unknown_tool" }, long);
     run.startTool(long, long, 1).end({ outcome: "rejected", attempts: 0, durationMs: 0 });
-    run.startRound(1).end({ finish: long, upstream: "main" });
+    run.startRound(1).end({ finish: long, upstream: "main", protocol: "native" });
     for (const line of log()) assert.ok(JSON.stringify(line).length < 1000, line.stage);
   });
 });
@@ -175,7 +175,7 @@ suite("the numbers of a run", () => {
     const round = run.startRound(1);
     const tool = run.startTool("get_weather", "call_1", 1);
     for (let i = 0; i < 2; i++) {
-      round.end({ finish: "stop", upstream: "main" });
+      round.end({ finish: "stop", upstream: "main", protocol: "native" });
       tool.end({ outcome: "ok", attempts: 1, durationMs: 1 });
       run.coerced("made_up", 2);
       run.repaired("get_weather", ["comment"]);

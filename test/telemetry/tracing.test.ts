@@ -98,7 +98,7 @@ suite("spans", { timeout: 60_000 }, () => {
     const run = telemetry.startRun({ ...info, traceparent });
     const round = run.startRound(1);
     const usage = { prompt_tokens: 12, completion_tokens: 3 };
-    round.end({ finish: "tool_calls", upstream: "main", usage });
+    round.end({ finish: "tool_calls", upstream: "main", protocol: "native", usage });
     const tool = run.startTool("get_weather", "call_1", 1);
     tool.end({ outcome: "error", attempts: 2, durationMs: 5, errorKind: "unreachable" });
     run.end({ stopReason: "completed", rounds: 1 });

@@ -20,11 +20,16 @@ export interface ReadDelta {
   /** The delta without its calls. */
   visible: Delta;
   fragments: readonly ToolFragment[];
+  /** The delta was not all there was to read, or says something else than it did: it is no model for others of its shape. */
+  changed?: boolean;
+  /** The calls of earlier deltas were found in text, and these here are the provider's own in their place. */
+  withdraws?: true;
 }
 
 /** Reads one model's way of writing tool calls; one instance a reply, which takes the deltas in order. */
 export interface ProtocolAdapter {
-  push(delta: Delta): ReadDelta;
+  /** `last`: the delta ends the choice. */
+  push(delta: Delta, last: boolean): ReadDelta;
 }
 
 const KNOWN = new Set(["index", "id", "type", "function", "custom"]);

@@ -16,6 +16,9 @@ export interface ReadChoice {
   /** The delta as it came, without its calls. */
   said: Delta;
   fragments: readonly ToolFragment[];
+  /** See `ReadDelta`. */
+  changed: boolean;
+  withdraws: boolean;
   finish: string | undefined;
   /** The choice as it came, for members that ride on the finish chunk. */
   wire: Choice;
@@ -59,13 +62,16 @@ export function readChunk(chunk: ChatChunk, adapterOf: (index: number) => Protoc
 function readChoice(wire: Choice, place: number, adapterOf: (index: number) => ProtocolAdapter): ReadChoice {
   const index = Number.isSafeInteger(wire.index) ? (wire.index as number) : place;
   const delta = (isObject(wire.delta) ? wire.delta : isObject(wire.message) ? wire.message : {}) as Delta;
-  const read = adapterOf(index).push(delta);
+  const finish = finishText(wire.finish_reason);
+  const read = adapterOf(index).push(delta, finish !== undefined);
   return {
     index,
     said: read.visible,
     visible: visibleChoice(wire, index, read.visible),
     fragments: read.fragments,
-    finish: finishText(wire.finish_reason),
+    changed: read.changed === true,
+    withdraws: read.withdraws === true,
+    finish,
     wire,
   };
 }

@@ -20,7 +20,7 @@ export function newAccumulator(maxLength = 100_000): CallAccumulator {
 /** The calls that come of deltas as the wire has them. */
 export function gatherDeltas(deltas: readonly Delta[], accumulator = newAccumulator()): ToolCall[] {
   for (const delta of deltas) {
-    for (const fragment of nativeAdapter.push(delta).fragments) accumulator.push(fragment);
+    for (const fragment of nativeAdapter.push(delta, false).fragments) accumulator.push(fragment);
   }
   return accumulator.finish();
 }

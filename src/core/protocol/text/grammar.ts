@@ -78,8 +78,8 @@ class GrammarReader implements TextReader {
   readonly #steps: Reading<void>;
   #line: LineState = "start";
   #previous = "";
-  /** The reading stands in plain text. */
-  #inPlain = false;
+  /** What the reading stands in, where that is plain text or plain reasoning. */
+  #resting: "content" | "reasoning" | undefined;
 
   constructor(grammar: Grammar, context: ReaderContext) {
     const { openers, reasoning = THINK, drops = [], byLine = false, tokens = false } = grammar;
@@ -96,11 +96,12 @@ class GrammarReader implements TextReader {
     this.#inText = new Markers([...new Set([...markers, reasoning[0], ...fences, ...drops])]);
     this.#inThought = new Markers([...new Set([reasoning[1], ...sure])]);
     this.#steps = this.#read();
+    this.#steps.next();
   }
 
-  get idle(): boolean {
-    const plain = this.#inPlain && this.#out.plain && this.#input.empty;
-    return plain && !(this.#byLine && this.#line !== "text");
+  get idle(): "content" | "reasoning" | undefined {
+    if (!this.#input.empty || (this.#resting === "content" && !this.#out.plain)) return undefined;
+    return this.#byLine && this.#line !== "text" ? undefined : this.#resting;
   }
 
   push(text: string, emit: Emit): void {
@@ -130,14 +131,14 @@ class GrammarReader implements TextReader {
       else if (this.#input.ended) {
         this.#text(this.#input.take(this.#input.text.length));
         return;
-      } else yield* this.#wait();
+      } else yield* this.#rest("content");
     }
   }
 
-  *#wait(): Reading<void> {
-    this.#inPlain = true;
+  *#rest(kind: "content" | "reasoning"): Reading<void> {
+    this.#resting = kind;
     yield;
-    this.#inPlain = false;
+    this.#resting = undefined;
   }
 
   /** What begins like markup. */
@@ -190,7 +191,7 @@ class GrammarReader implements TextReader {
       } else if (this.#input.ended) {
         this.#think(this.#input.take(this.#input.text.length));
         return;
-      } else yield;
+      } else yield* this.#rest("reasoning");
     }
   }
 
@@ -247,7 +248,7 @@ class GrammarReader implements TextReader {
       if (marker === undefined) {
         if (this.#input.ended) return;
         if (firstLine) yield;
-        else yield* this.#wait();
+        else yield* this.#rest("content");
         continue;
       }
       if (marker === "\n") {

@@ -23,8 +23,11 @@ export type Emit = (event: TextEvent) => void;
  * 3. What follows a marker is looked at: where it is no call, the text is given back.
  */
 export interface TextReader {
-  /** Nothing is held: a text without any first character of `TextFormat.markers` would come out as content, as it is. */
-  readonly idle: boolean;
+  /**
+   * Nothing is held: as what a text without any first character of `TextFormat.markers` would come out, unchanged. `undefined` where the
+   * reader must see every text.
+   */
+  readonly idle: "content" | "reasoning" | undefined;
   push(text: string, emit: Emit): void;
   /** A text went past an idle reader, because it has no first character of a marker; says what it leaves its line with. */
   passed(line: LineState): void;
