@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { suite, test } from "node:test";
 import { loadConfig } from "../src/config.ts";
 import { ConfigError, formatFaults } from "../src/config-faults.ts";
+import { PROTOCOL_NAMES } from "../src/core/protocol/text/choose.ts";
 
 type Env = Record<string, string>;
 
@@ -54,8 +55,8 @@ const ONE_FAULT: [text: string, line: string, env?: Env][] = [
   ["models: [{ match: q, upstream: z }]", "models[0].upstream: expected the name of an upstream (main)"],
   ["models: [{ upstream: main }]", 'models[0].match: expected a model name, "*" stands for anything'],
   [
-    "models: [{ match: q, protocol: qwen3_coder }]",
-    "models[0].protocol: expected native or auto: this version has no other protocol",
+    "models: [{ match: q, protocol: xml }]",
+    `models[0].protocol: expected one of ${PROTOCOL_NAMES.join(", ")}`,
   ],
   [
     "auth: { keys: [{ name: a, key: k }, { name: a, key: l }] }",

@@ -47,7 +47,7 @@ test("/metrics counts the run, its rounds and its tool calls", async (t) => {
   const lines = text.split("\n").filter((line) => line.startsWith("toolweir_"));
   for (const line of [
     'toolweir_runs_total{stop_reason="completed"} 1',
-    "toolweir_rounds_total 2",
+    'toolweir_rounds_total{protocol="native"} 2',
     'toolweir_tool_calls_total{tool="get_weather",outcome="ok"} 1',
     'toolweir_gate_verdicts_total{tool="get_weather",gate="schema",verdict="pass",problem="none"} 1',
     "toolweir_time_to_first_token_seconds_count 1",

@@ -184,7 +184,7 @@ suite("the numbers of a run", () => {
     }
     assert.equal(await value("open_runs"), 0);
     assert.equal(await value('runs_total{stop_reason="completed"}'), 1);
-    assert.equal(await value("rounds_total"), 1);
+    assert.equal(await value('rounds_total{protocol="native"}'), 1);
     assert.equal(await value('tool_calls_total{tool="get_weather",outcome="ok"}'), 1);
     assert.equal(await value("time_to_first_token_seconds_count"), 1);
     assert.equal(await value('coercions_total{tool="unknown"}'), 4);
