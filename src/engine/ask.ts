@@ -71,6 +71,10 @@ async function askTargets(
 ): Promise<{ reply: Reply; target: UpstreamTarget }> {
   const targets = run.deps.upstream.route(run.request.model);
   const shared = replyContext(run);
+  const contextOf = ({ protocol }: UpstreamTarget): ReplyContext => {
+    const textAdapter = textAdapterOf(run, protocol);
+    return textAdapter ? { ...shared, textAdapter } : shared;
+  };
   const request = {
     stream: run.request.stream === true,
     authorization: run.authorization,
@@ -80,7 +84,7 @@ async function askTargets(
     run.answer.restart();
     run.hopeless.begin();
     try {
-      return { reply: await readReply(target, { ...request, body }, context, run.signal) };
+      return { reply: await readReply(target, { ...request, body }, contextOf(target), run.signal) };
     } catch (error) {
       if (error instanceof GatewayError) run.scope.upstreamFailed(target.name, error);
       return { error };
@@ -91,8 +95,6 @@ async function askTargets(
   for (const target of targets) {
     record.upstream = target.name;
     const body = requestBody(run, target);
-    const textAdapter = textAdapterOf(run, target.protocol);
-    const context = textAdapter ? { ...shared, textAdapter } : shared;
     const policy = {
       retries: target.retry,
       baseMs: RETRY_BASE_MS,

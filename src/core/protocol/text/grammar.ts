@@ -1,4 +1,5 @@
 import { JsonParser } from "../../json/parser.ts";
+import { lineAfter } from "./marker-scan.ts";
 import { Output } from "./output.ts";
 import type { Emit, LineState, ReaderContext, TextFormat, TextReader } from "./reader.ts";
 import { Markers, peek, type Reading, TextInput } from "./text-input.ts";
@@ -309,10 +310,7 @@ class GrammarReader implements TextReader {
 
   #follow(text: string): void {
     if (text === "") return;
-    const line = text.slice(text.lastIndexOf("\n") + 1);
-    const begins = line.length < text.length || this.#line !== "text";
-    if (line === "" || line.trim() !== "") this.#line = line === "" ? "start" : "text";
-    else if (begins) this.#line = "indent";
+    this.#line = lineAfter(this.#line, text);
     this.#previous = this.#tokens ? "" : text.charAt(text.length - 1);
   }
 }

@@ -50,3 +50,11 @@ export function lineBehind(bytes: Uint8Array, from: number, to: number): LineSta
   if (slashes % 2 === 0) return "text";
   return at === to ? "start" : "indent";
 }
+
+/** What a line holds once text has been added. */
+export function lineAfter(before: LineState, text: string): LineState {
+  const line = text.slice(text.lastIndexOf("\n") + 1);
+  if (line === "") return text === "" ? before : "start";
+  const isNew = line.length < text.length || before !== "text";
+  return isNew && line.trim() === "" ? "indent" : "text";
+}
