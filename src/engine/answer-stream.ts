@@ -45,6 +45,8 @@ export class StreamAnswer implements Answer {
   readonly #finish = new Map<number, FinishWire>();
   #opening: { chunk: ReadChunk; frame: string } | undefined;
   shown = false;
+  /** The model server has begun to answer this attempt well. */
+  #begun = false;
   /** Looks of the keepalive since something was written. */
   #silent = 0;
   /** What is kept back, and whether the client would see text or a call in it. */
@@ -161,7 +163,14 @@ export class StreamAnswer implements Answer {
     for (const piece of held.pieces) this.#write(piece);
   }
 
+  /** A model server has begun a stream: from here on the client may be shown that the answer lives. */
+  begin(): void {
+    this.#begun = true;
+    this.#silent = 0;
+  }
+
   restart(): void {
+    this.#begun = false;
     this.#finish.clear();
     if (this.#held) this.hold();
   }
@@ -182,8 +191,12 @@ export class StreamAnswer implements Answer {
     });
   }
 
-  /** To be called twice in every keepalive interval: writes one where the stream has been silent for that long. */
+  /**
+   * To be called twice in every keepalive interval: writes one where the stream has been silent for that long. Until the model
+   * server has answered nothing is written, for it would be the status of the answer.
+   */
   keepalive(as: "comment" | "chunk"): void {
+    if (!this.#begun && !this.#sink.started) return;
     if (this.blocked || ++this.#silent < 2) return;
     if (as === "chunk" && !this.#held) this.#chunk(0, {});
     else this.#pending.push(": keep-alive\n\n");

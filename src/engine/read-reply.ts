@@ -78,8 +78,13 @@ class ReplyReader implements ReplyHandler {
   onHead(head: ReplyHead): void {
     this.#head = head;
     if (head.status < 200 || head.status > 299) this.#mode = "failure";
-    else if (head.contentType.startsWith("text/event-stream")) this.#mode = "events";
+    else if (head.contentType.startsWith("text/event-stream")) this.#beginEvents();
     else if (head.contentType !== "") this.#mode = "whole";
+  }
+
+  #beginEvents(): void {
+    this.#mode = "events";
+    this.#stream?.begin();
   }
 
   onData(bytes: Buffer): void {

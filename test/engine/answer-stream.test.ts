@@ -171,8 +171,28 @@ test("a keepalive is written only when nothing else was for two calls, and never
   assert.equal(sink.text, before);
 });
 
+test("no keepalive commits the status before a model server has answered; a new attempt is such a time again", () => {
+  const { sink, answer } = openAnswer();
+  const wait = () => {
+    for (let look = 0; look < 5; look++) answer.keepalive("comment");
+  };
+  wait();
+  answer.begin();
+  answer.keepalive("comment");
+  answer.restart();
+  wait();
+  assert.equal(sink.started, false);
+  answer.begin();
+  wait();
+  assert.match(sink.text, /^(: keep-alive\n\n){2}$/);
+  answer.restart();
+  wait();
+  assert.match(sink.text, /^(: keep-alive\n\n){5}$/);
+});
+
 test("a keepalive can be a chunk of its own", () => {
   const { sink, answer } = openAnswer();
+  answer.begin();
   answer.keepalive("chunk");
   assert.equal(sink.text, "");
   answer.keepalive("chunk");
