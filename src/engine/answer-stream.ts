@@ -21,7 +21,7 @@ export interface StreamAnswerOptions {
   /** Choices that get a finish of their own: `n` of the request. */
   choices: number;
   events: boolean;
-  /** Leave the `toolweir` member out. */
+  /** Leave the `toolweir` member out, and with it all progress. */
   strict: boolean;
   includeUsage: boolean;
   now(): number;
@@ -146,7 +146,7 @@ export class StreamAnswer implements Answer {
   }
 
   progress(event: Progress): void {
-    if (!this.#options.events) return;
+    if (!this.#options.events || this.#options.strict) return;
     this.#chunk(0, {}, { toolweir: { ...this.#member, ...event } });
     this.flush();
   }

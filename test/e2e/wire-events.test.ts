@@ -89,3 +89,16 @@ test("nothing of the progress is in a stream that did not ask for it", async (t)
     assert.deepEqual((await stream(world.gateway, ask("m"), headers)).progress, []);
   }
 });
+
+test("strict wins over progress: no chunk has a toolweir member, asked for by header or by setting", async (t) => {
+  for (const [yaml, headers] of [
+    ["", { ...EVENTS, "x-toolweir-compat": "strict" }],
+    ["compat: strict", EVENTS],
+  ] as const) {
+    const world = await startWorld(t, ["get_weather"], { yaml });
+    world.upstream.script("m", [streamed(ASKS), streamed(ANSWERS)]);
+    const seen = await stream(world.gateway, ask("m"), headers);
+    assert.equal(seen.content, "Let me look. It is sunny.");
+    assert.doesNotMatch(seen.text, /toolweir/);
+  }
+});
