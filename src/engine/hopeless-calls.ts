@@ -1,6 +1,7 @@
 import { type JsonObject, type JsonPath, type JsonValue, setMember } from "../core/json/value.ts";
 import type { OpenCall, ToolCall } from "../core/protocol/accumulator.ts";
-import { explain, spellPath } from "../core/schema/message.ts";
+import { explain } from "../core/schema/message.ts";
+import { parameterOf, spell } from "../core/schema/place.ts";
 import type { Problem } from "../core/schema/problem.ts";
 import { CALL_TEXTS } from "./call-texts.ts";
 import type { Passage, Verdict } from "./gates/gate.ts";
@@ -30,7 +31,8 @@ export interface HopelessNote {
 export class HopelessCalls {
   readonly #locale: "en" | "zh";
   readonly #cancel: boolean;
-  readonly #notes = new Map<string, HopelessNote>();
+  /** Each with the JSON pointer of its parameter. */
+  readonly #notes = new Map<string, { note: HopelessNote; at: string }>();
   /** Calls whose pieces are known to be no snapshots. */
   readonly #appended = new WeakSet<OpenCall>();
   #wanted = false;
@@ -54,18 +56,18 @@ export class HopelessCalls {
     const problem = problemOf(tool, path, value);
     if (!problem) return undefined;
     const note: HopelessNote = {
-      path: spellPath(path) ?? "",
+      path: spell(path),
       problem: problem.kind,
       feedback: explain(problem, this.#locale),
       after: call.length,
     };
-    this.#notes.set(call.id, note);
+    this.#notes.set(call.id, { note, at: parameterOf(problem) });
     this.#wanted = this.#cancel;
     return note;
   }
 
   note(callId: string): HopelessNote | undefined {
-    return this.#notes.get(callId);
+    return this.#notes.get(callId)?.note;
   }
 
   /** Whether the reply that holds these calls so far is to be read no further; then it counts as stopped. */
@@ -77,14 +79,15 @@ export class HopelessCalls {
   /** What the gates say of a call of a reply that was stopped; `undefined` where it was not. */
   passage({ id, name }: Pick<ToolCall, "id" | "name">): Passage | undefined {
     if (!this.#stopped) return undefined;
-    const note = this.#notes.get(id);
-    const refusal: Extract<Verdict, { pass: false }> = note
+    const known = this.#notes.get(id);
+    const refusal: Extract<Verdict, { pass: false }> = known
       ? {
           gate: "schema",
           pass: false,
           code: "arguments_invalid",
-          problem: note.problem,
-          feedback: note.feedback,
+          problem: known.note.problem,
+          feedback: known.note.feedback,
+          path: known.at,
         }
       : {
           gate: "syntax",

@@ -3,6 +3,7 @@ import type { JsonObject } from "../core/json/value.ts";
 import type { ToolCall } from "../core/protocol/accumulator.ts";
 import type { GatewayError } from "../errors.ts";
 import { CALL_TEXTS } from "./call-texts.ts";
+import type { Refused } from "./corrections.ts";
 import { gateContext } from "./gate-context.ts";
 import { type Passage, passGates, type Verdict } from "./gates/gate.ts";
 import { deprecatedUse, endsRun, type PolicyRecord, toolFailed } from "./policy.ts";
@@ -16,8 +17,8 @@ export interface CallResult {
   /** The call as it goes back upstream: its arguments are always the text of an object. */
   call: ToolCall;
   message: ToolMessage;
-  /** What the model was told, if the call was refused. */
-  refused: string | undefined;
+  /** Why the call was not run, if it was refused. */
+  refused: Refused | undefined;
 }
 
 /** A call between the model's wish and its answer. */
@@ -116,23 +117,23 @@ export function notePolicy(run: Run, { call, record }: PlannedCall, policy: read
 export function refuse(
   run: Run,
   planned: PlannedCall,
-  refusal: Pick<Refusal, "code" | "problem" | "feedback">,
+  { feedback, ...refused }: Refused & Pick<Refusal, "feedback">,
 ): PlannedCall {
   const { call, record } = planned;
   record.outcome = "rejected";
-  record.error_kind = refusal.problem;
+  record.error_kind = refused.problem;
   planned.result = {
     call,
-    message: refusalMessage(call, refusal.code, refusal.feedback),
-    refused: refusal.feedback,
+    message: refusalMessage(call, refused.code, feedback),
+    refused,
   };
-  run.scope.corrected(call.name);
+  run.scope.refused(call.name);
   run.answer.progress({
     type: "tool.rejected",
     ...run.names(call),
-    problem: refusal.problem,
-    message: refusal.feedback,
+    problem: refused.problem,
+    message: feedback,
   });
-  run.summarise(call, { ok: false, cached: false, attempts: 0, duration_ms: 0, error_kind: refusal.problem });
+  run.summarise(call, { ok: false, cached: false, attempts: 0, duration_ms: 0, error_kind: refused.problem });
   return planned;
 }

@@ -249,7 +249,9 @@ export interface RunScope {
   /** A tool's policy did something else than tell the model of a failure. */
   policy(note: PolicyNote, callId: string): void;
   /** A call that was refused with an explanation for the model. */
-  corrected(tool: string): void;
+  refused(tool: string): void;
+  /** A chain of corrections came to its end. */
+  correctionEnded(outcome: "corrected" | "gave_up" | "abandoned"): void;
   /** The client gets its first text now. */
   firstToken(): void;
   upstreamFailed(upstream: string, error: GatewayError): void;

@@ -3,6 +3,7 @@ import type { OpenCall, ToolCall } from "../core/protocol/accumulator.ts";
 import { addUsage } from "../core/protocol/visible.ts";
 import type { ChatMessage, ChatRequest, FinishReason, Usage } from "../core/protocol/wire.ts";
 import type { Answer, Ending, RunSummary, StopReason, ToolSummary } from "./answer.ts";
+import { Corrections } from "./corrections.ts";
 import { HopelessCalls } from "./hopeless-calls.ts";
 import { isoTime } from "./iso-time.ts";
 import type { TurnOwner } from "./kept-turns.ts";
@@ -72,6 +73,7 @@ export class Run {
   readonly record: RunRecord;
   readonly onRecord: () => void;
   readonly callsOfTool = new Map<string, number>();
+  readonly corrections: Corrections;
   readonly limits: LimitState;
   readonly hopeless: HopelessCalls;
   messages: ChatMessage[];
@@ -107,11 +109,14 @@ export class Run {
     this.messages = options.request.messages;
     this.hopeless = new HopelessCalls(deps.locale, deps.cancelEarly);
     this.#startedAt = deps.now();
+    this.corrections = new Corrections(deps.limits.corrections, (outcome) =>
+      this.scope.correctionEnded(outcome),
+    );
     this.limits = {
       rounds: 0,
       toolCalls: 0,
       elapsedMs: () => deps.now() - this.#startedAt,
-      refusals: new Map(),
+      corrections: this.corrections,
       repeats: 0,
     };
     this.record = newRecord(options, this.#startedAt);

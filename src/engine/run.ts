@@ -6,7 +6,6 @@ import { askModel } from "./ask.ts";
 import { continueCut } from "./continue-cut.ts";
 import { executeCalls, toChatMessage } from "./execute.ts";
 import { keepTurn } from "./kept-turns.ts";
-import { countRefusals } from "./limits.ts";
 import type { CallResult } from "./planned-call.ts";
 import type { Reply } from "./reply-content.ts";
 import { withNote } from "./results.ts";
@@ -23,6 +22,14 @@ import type { Run } from "./run-state.ts";
  *    it makes all the same is handed over, since the client has seen it come.
  */
 export async function runRounds(run: Run): Promise<Ending> {
+  try {
+    return await rounds(run);
+  } finally {
+    run.corrections.end();
+  }
+}
+
+async function rounds(run: Run): Promise<Ending> {
   const given = run.messages.length;
   for (;;) {
     const reply = await wholeReply(run);
@@ -33,6 +40,7 @@ export async function runRounds(run: Run): Promise<Ending> {
     const turn = run.lastRound ? { ...reply, calls: clientCalls } : reply;
     const mine = turn.calls.filter((call) => !clientCalls.includes(call));
     const results = mine.length > 0 ? await executeCalls(run, mine) : [];
+    run.corrections.count(results.map(({ call, refused }) => ({ name: call.name, refused })));
     if (clientCalls.length > 0) {
       await keep(run, turn, { clientCalls, results, before: run.messages.slice(given) });
       return run.ending("tool_calls", "client_tools");
@@ -48,10 +56,6 @@ async function wholeReply(run: Run): Promise<Reply> {
 
 /** Prepares the next round: the conversation grows by the turn, and the limits are looked at. */
 function goOn(run: Run, reply: Reply, results: readonly CallResult[]): void {
-  countRefusals(
-    run.limits,
-    results.map(({ call, refused }) => ({ name: call.name, refused })),
-  );
   run.lastRound = run.over();
   run.messages = [...run.messages, assistantMessage(reply, results), ...toolMessages(run, results)];
   if (run.answer instanceof WholeAnswer) run.answer.settle();

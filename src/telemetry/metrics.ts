@@ -89,7 +89,7 @@ export interface ToolSeries {
   coerced(count: number): void;
   repaired(kinds: readonly string[]): void;
   policy(kind: string, action: string): void;
-  corrected(): void;
+  refused(): void;
 }
 
 function toolLabel(
@@ -107,7 +107,7 @@ function toolSeries(series: Series, tool: string): ToolSeries {
     OUTCOMES.map((outcome) => [outcome, series.toolCalls.labels({ tool, outcome })]),
   );
   const coercions = series.coercions.labels({ tool });
-  const corrections = series.corrections.labels({ tool });
+  const refusals = series.refusals.labels({ tool });
   return {
     ended(outcome, duration) {
       calls[outcome]?.inc();
@@ -121,7 +121,7 @@ function toolSeries(series: Series, tool: string): ToolSeries {
       for (const kind of kinds) series.repairs.inc({ tool, kind });
     },
     policy: (kind, action) => series.policies.inc({ tool, class: kind, action }),
-    corrected: () => corrections.inc(),
+    refused: () => refusals.inc(),
   };
 }
 
@@ -159,7 +159,12 @@ function createSeries(register: Registry) {
     ]),
     coercions: counter("coercions_total", "Argument values that were converted without loss.", ["tool"]),
     repairs: counter("repairs_total", "Faults put right in arguments that were not JSON.", ["tool", "kind"]),
-    corrections: counter("corrections_total", "Calls refused with an explanation for the model.", ["tool"]),
+    refusals: counter("refusals_total", "Calls refused with an explanation for the model.", ["tool"]),
+    corrections: counter(
+      "corrections_total",
+      "Chains of corrections of a tool's arguments, by how they ended.",
+      ["outcome"],
+    ),
     policies: counter("policy_actions_total", "What policies of tools did beside telling the model.", [
       "tool",
       "class",

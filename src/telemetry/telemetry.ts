@@ -166,8 +166,12 @@ class ObservedRun implements RunScope {
     }));
   }
 
-  corrected(tool: string): void {
-    this.#parts.metrics.tool(tool).corrected();
+  refused(tool: string): void {
+    this.#parts.metrics.tool(tool).refused();
+  }
+
+  correctionEnded(outcome: "corrected" | "gave_up" | "abandoned"): void {
+    this.#parts.metrics.corrections.inc({ outcome });
   }
 
   firstToken(): void {

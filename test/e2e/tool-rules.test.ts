@@ -62,6 +62,9 @@ test("a call is brought into form, judged by the tool's rules, and corrected by 
     'Parameter "city" must not hold the character ";" (U+003B). Leave it out and call again.',
     null,
   ]);
+  const metrics = await (await fetch(`${gateway.url}/metrics`)).text();
+  assert.match(metrics, /toolweir_corrections_total\{outcome="corrected"\} 1\n/);
+  assert.match(metrics, /toolweir_refusals_total\{tool="book"\} 2\n/);
 });
 
 test("invoke shows what the rules changed and said", async (t) => {

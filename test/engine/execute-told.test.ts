@@ -102,7 +102,7 @@ test("the record of a run has every call with what each gate said of it", async 
     ],
   );
   const counted = scope.notes
-    .filter(([name]) => name === "tool" || name === "corrected")
+    .filter(([name]) => name === "tool" || name === "refused")
     .map(([name, tool]) => `${name} ${tool}`);
-  assert.deepEqual(counted.sort(), ["corrected get_weather", "corrected get_wether", "tool get_weather"]);
+  assert.deepEqual(counted.sort(), ["refused get_weather", "refused get_wether", "tool get_weather"]);
 });

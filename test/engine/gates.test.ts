@@ -130,3 +130,29 @@ test("every refusal speaks the language of the run", () => {
     assert.match(`${passage.refusal?.feedback}`, /\p{Script=Han}/u);
   }
 });
+
+test("a refusal names the parameter that it is about, or the rule", () => {
+  const parameters = {
+    type: "object",
+    properties: {
+      list: { type: "array", items: { type: "object", required: ["a/b"] } },
+      n: { minimum: 1 },
+      s: {},
+    },
+  };
+  const place = (args: object, change: object = {}) => {
+    const { refusal } = pass(JSON.stringify(args), { parameters, ...change });
+    return [refusal?.problem, refusal?.path, refusal?.rule];
+  };
+  assert.deepEqual(place({ list: [{}, { "a/b": 1 }] }), ["missing", "/list/0/a~1b", undefined]);
+  assert.deepEqual(place({ n: 0 }), ["rule", "/n", undefined]);
+  assert.deepEqual(place({ zzz: 0 }), ["unexpected", "", undefined]);
+  assert.deepEqual(place({ s: ";" }, { guard: { allow: "letters" } }), ["guard", "/s", undefined]);
+  const check = { check: 'args.s != "x"', message: "No." };
+  assert.deepEqual(place({ s: "x" }, { rules: [check] }), ["rule", undefined, "1"]);
+  assert.deepEqual(place({ s: "x" }, { rules: [{ ...check, name: "no_x" }] }), ["rule", undefined, "no_x"]);
+  const long = pass(JSON.stringify({ list: [{ "a/b": 1 }], n: 1 }), {
+    parameters: { type: "object", additionalProperties: { type: "integer" } },
+  });
+  assert.equal(long.refusal?.path, "/list");
+});

@@ -61,7 +61,16 @@ test("a hopeless call stops its reply, and the model is told at once", async () 
     [
       "rejected",
       "type",
-      [{ gate: "schema", pass: false, code: "arguments_invalid", problem: "type", feedback: PROBLEM }],
+      [
+        {
+          gate: "schema",
+          pass: false,
+          code: "arguments_invalid",
+          path: "/days",
+          problem: "type",
+          feedback: PROBLEM,
+        },
+      ],
     ],
   );
 });

@@ -105,3 +105,32 @@ test("a last round that calls the client's tool hands that call over, for the cl
   );
   assert.deepEqual([kept?.before.length, kept?.message.tool_calls?.map(({ id }) => id)], [2, ["u1"]]);
 });
+
+/** The outcomes of chains, for calls of `get_weather` with these arguments, one in each round, and a last text. */
+async function chains(args: readonly string[], more: { corrections?: number } = {}) {
+  const calls = args.map((text, at) => callStream({ id: `c${at}`, name: "get_weather", args: text }));
+  const played = await perform([...calls, textStream("Done.")], { limits: more });
+  const { notes } = played.scope;
+  const ended = notes.filter(([name]) => name === "correctionEnded").map(([, outcome]) => outcome);
+  return { ...played, ended };
+}
+
+test("how corrections end is counted: corrected, given up, abandoned", async () => {
+  const good = '{"city":"Oslo"}';
+  assert.deepEqual((await chains(['{"city":1}', "{", good])).ended, ["corrected"]);
+  assert.deepEqual((await chains([good])).ended, []);
+  assert.deepEqual((await chains(['{"town":"Oslo"}'])).ended, ["abandoned"]);
+  const { ended, stop } = await chains(['{"city":1}', '{"city":2}'], { corrections: 2 });
+  assert.deepEqual([ended, stop], [["gave_up"], "loop_guard"], "another value is no other problem");
+});
+
+test("a correction beside a call of the client's counts too", async () => {
+  const first = callStream({ id: "c1", name: "get_weather", args: "{}" });
+  const mixed = callStream(weather("c2"), askCall);
+  const { scope, stop } = await perform([first, mixed], { request: { tools: [ASK] } });
+  assert.equal(stop, "client_tools");
+  assert.deepEqual(
+    scope.notes.filter(([name]) => name === "correctionEnded"),
+    [["correctionEnded", "corrected"]],
+  );
+});

@@ -14,8 +14,28 @@ function countAll(metrics: Metrics, tool: string): void {
   series.verdict({ tool, gate: "schema", pass: true });
   series.coerced(1);
   series.repaired(["comment"]);
-  series.corrected();
+  series.refused();
 }
+
+const SERIES = [
+  "toolweir_added_latency_seconds histogram",
+  "toolweir_coercions_total counter",
+  "toolweir_corrections_total counter",
+  "toolweir_gate_verdicts_total counter",
+  "toolweir_http_requests_total counter",
+  "toolweir_log_lines_dropped_total counter",
+  "toolweir_open_runs gauge",
+  "toolweir_policy_actions_total counter",
+  "toolweir_refusals_total counter",
+  "toolweir_repairs_total counter",
+  "toolweir_rounds_total counter",
+  "toolweir_run_duration_seconds histogram",
+  "toolweir_runs_total counter",
+  "toolweir_time_to_first_token_seconds histogram",
+  "toolweir_tool_calls_total counter",
+  "toolweir_tool_duration_seconds histogram",
+  "toolweir_upstream_errors_total counter",
+];
 
 suite("render", () => {
   test("has every series of the gateway, with help and type, and those of the process", async () => {
@@ -26,24 +46,7 @@ suite("render", () => {
     const types = [...text.matchAll(/^# TYPE (toolweir_\S+) (\S+)$/gm)].map(
       ([, name, type]) => `${name} ${type}`,
     );
-    assert.deepEqual(types.sort(), [
-      "toolweir_added_latency_seconds histogram",
-      "toolweir_coercions_total counter",
-      "toolweir_corrections_total counter",
-      "toolweir_gate_verdicts_total counter",
-      "toolweir_http_requests_total counter",
-      "toolweir_log_lines_dropped_total counter",
-      "toolweir_open_runs gauge",
-      "toolweir_policy_actions_total counter",
-      "toolweir_repairs_total counter",
-      "toolweir_rounds_total counter",
-      "toolweir_run_duration_seconds histogram",
-      "toolweir_runs_total counter",
-      "toolweir_time_to_first_token_seconds histogram",
-      "toolweir_tool_calls_total counter",
-      "toolweir_tool_duration_seconds histogram",
-      "toolweir_upstream_errors_total counter",
-    ]);
+    assert.deepEqual(types.sort(), SERIES);
     assert.equal(text.match(/^# HELP toolweir_\S+ .{10,}$/gm)?.length, types.length);
     assert.match(text, /^process_cpu_seconds_total /m);
     assert.match(text, /^nodejs_eventloop_lag_seconds /m);

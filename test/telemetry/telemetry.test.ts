@@ -40,7 +40,7 @@ function wholeRun(run: Run): void {
   run.startRound(1).end({ finish: "tool_calls", upstream: "main", protocol: "native" });
   run.verdict({ tool: "get_weather", gate: "syntax", pass: true }, "call_1");
   run.verdict({ tool: "get_weather", gate: "schema", pass: false, problem: "missing" }, "call_1");
-  run.corrected("get_weather");
+  run.refused("get_weather");
   const end = {
     outcome: "ok",
     attempts: 1,
@@ -127,6 +127,14 @@ test("the log has what a policy did, with the deprecated parameters of the schem
   );
   const series = 'policy_actions_total{tool="get_weather",class="deprecated",action="log"}';
   assert.equal(await value(series), 1);
+});
+
+test("the ends of corrections are counted by outcome", async () => {
+  const { start, value } = setUp();
+  const run = start();
+  for (const outcome of ["corrected", "corrected", "abandoned"] as const) run.correctionEnded(outcome);
+  assert.equal(await value('corrections_total{outcome="corrected"}'), 2);
+  assert.equal(await value('corrections_total{outcome="abandoned"}'), 1);
 });
 
 suite("a failure", () => {

@@ -1,5 +1,5 @@
-import type { JsonPath } from "../json/value.ts";
 import { shorten } from "../schema/message-parts.ts";
+import { spell } from "../schema/place.ts";
 import type { RuleMessage } from "../tool.ts";
 import type { GuardProblem, PathFault } from "./guard.ts";
 
@@ -76,15 +76,6 @@ export function ruleText(message: RuleMessage | undefined, locale: Locale): stri
 export function saidText(message: RuleMessage | undefined, said: unknown, locale: Locale): string {
   const isSaid = message === undefined && typeof said === "string" && said.trim() !== "";
   return isSaid ? shorten(said, MAX_SAID) : ruleText(message, locale);
-}
-
-/** A path as `work[1].start`. */
-function spell(path: JsonPath): string {
-  const text = path.reduce<string>((before, part) => {
-    if (typeof part === "number") return `${before}[${part}]`;
-    return before === "" ? part : `${before}.${part}`;
-  }, "");
-  return shorten(text, 200);
 }
 
 /** A character with its number, and itself where it can be seen. */

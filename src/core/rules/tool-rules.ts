@@ -1,4 +1,5 @@
 import { type JsonObject, type JsonValue, setMember } from "../json/value.ts";
+import { shortPointer } from "../schema/place.ts";
 import { step } from "../schema/pointer.ts";
 import type { RemoteRule, RuleMessage } from "../tool.ts";
 import { toCel } from "./cel-environment.ts";
@@ -29,6 +30,10 @@ export interface RuleFacts {
 export interface RuleObjection {
   readonly problem: "rule" | "guard";
   readonly feedback: string;
+  /** JSON pointer of the string that the guard refuses. */
+  readonly path?: string;
+  /** The condition: its name, or its place among the conditions, from 1. */
+  readonly rule?: string;
 }
 
 /** A condition of a tool, compiled. */
@@ -108,13 +113,19 @@ export class ToolRules {
     if (checks.length > 0) {
       meter.begin();
       const variables = variablesOf(args, facts);
-      for (const each of checks) {
+      for (const [at, each] of checks.entries()) {
         const feedback = unmet(each, variables, locale);
-        if (feedback !== undefined) return { problem: "rule", feedback };
+        if (feedback !== undefined) return { problem: "rule", feedback, rule: each.name ?? `${at + 1}` };
       }
     }
     const problem = guard && findGuardProblem(guard, args);
-    return problem && { problem: "guard", feedback: guardText(problem, locale) };
+    return (
+      problem && {
+        problem: "guard",
+        feedback: guardText(problem, locale),
+        path: shortPointer(problem),
+      }
+    );
   }
 
   /** The services to ask about a call, in their order; an objection where a `when` cannot be evaluated. */
@@ -127,7 +138,11 @@ export class ToolRules {
     for (const { rule, when } of remotes) {
       const outcome = when?.evaluate(variables) ?? { holds: true };
       if ("reason" in outcome)
-        return { problem: "rule", feedback: unclearText(rule.name, outcome.reason, locale) };
+        return {
+          problem: "rule",
+          feedback: unclearText(rule.name, outcome.reason, locale),
+          ...(rule.name !== undefined && { rule: rule.name }),
+        };
       if (outcome.holds) asked.push(rule);
     }
     return asked;

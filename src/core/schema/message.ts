@@ -1,8 +1,8 @@
 import type { JsonPath } from "../json/value.ts";
 import { english } from "./message-en.ts";
-import { shorten } from "./message-parts.ts";
 import { chinese } from "./message-zh.ts";
 import { nearest } from "./nearest.ts";
+import { spell } from "./place.ts";
 import type { Problem } from "./problem.ts";
 
 /** Languages of the messages written for the model. */
@@ -22,23 +22,23 @@ export function explain(problem: Problem, locale: Locale): string {
     case "missing": {
       const [only] = problem.names.length === 1 ? problem.names : [];
       const [meant] = only === undefined ? [] : problem.unexpected;
-      const names = problem.names.slice(0, MAX_LISTED).map((name) => spellPath([...path, name]));
-      const unexpected = problem.unexpected.slice(0, MAX_LISTED).map((name) => spellPath([...path, name]));
+      const names = problem.names.slice(0, MAX_LISTED).map((name) => nameOf([...path, name]));
+      const unexpected = problem.unexpected.slice(0, MAX_LISTED).map((name) => nameOf([...path, name]));
       return words.missing(names, unexpected, meant === undefined ? undefined : only);
     }
     case "unexpected": {
       const [name = ""] = problem.names;
-      const names = problem.names.slice(0, MAX_LISTED).map((each) => spellPath([...path, each]));
+      const names = problem.names.slice(0, MAX_LISTED).map((each) => nameOf([...path, each]));
       const near = problem.names.length === 1 ? nearest(name, problem.known) : [];
       return words.unexpected(names, near, problem.known.slice(0, MAX_LISTED));
     }
     case "type":
-      return words.type(spellPath(path), problem.types, problem.value);
+      return words.type(nameOf(path), problem.types, problem.value);
     case "enum": {
       const texts = problem.allowed.filter((value) => typeof value === "string");
       const near = typeof problem.value === "string" ? nearest(problem.value, texts) : [];
       return words.enum(
-        spellPath(path),
+        nameOf(path),
         problem.allowed.slice(0, MAX_LISTED),
         problem.allowed.length,
         problem.value,
@@ -46,20 +46,15 @@ export function explain(problem: Problem, locale: Locale): string {
       );
     }
     case "rule":
-      return words.rule(problem.rule, spellPath(path), problem.limit, problem.value);
+      return words.rule(problem.rule, nameOf(path), problem.limit, problem.value);
     case "bound":
-      return words.bound(problem.bound, spellPath(path), problem.limit);
+      return words.bound(problem.bound, nameOf(path), problem.limit);
     default:
       return problem satisfies never;
   }
 }
 
-/** A path as the model is told it, `work[1].start`, shortened; `undefined` for the root. */
-export function spellPath(path: JsonPath): string | undefined {
-  if (path.length === 0) return undefined;
-  const text = path.reduce<string>((before, part) => {
-    if (typeof part === "number") return `${before}[${part}]`;
-    return before === "" ? part : `${before}.${part}`;
-  }, "");
-  return shorten(text, 200);
+/** `undefined` for the root: the arguments as a whole. */
+function nameOf(path: JsonPath): string | undefined {
+  return path.length === 0 ? undefined : spell(path);
 }

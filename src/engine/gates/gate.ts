@@ -35,6 +35,10 @@ export type Verdict =
       problem: string;
       /** What the model is told: one sentence it can act on. */
       feedback: string;
+      /** JSON pointer of the parameter meant, where there is one. */
+      path?: string;
+      /** The tool's rule that was not met: its name, or its place among the rules of its kind, from 1. */
+      rule?: string;
     };
 
 /** What a service that was asked about a call says; `undefined` where it could not be asked. */

@@ -1,7 +1,8 @@
 import type { JsonObject } from "../../core/json/value.ts";
 import { saidText, unavailableText, unfitText } from "../../core/rules/texts.ts";
-import type { RuleChange } from "../../core/rules/tool-rules.ts";
+import type { RuleChange, RuleObjection } from "../../core/rules/tool-rules.ts";
 import { explain } from "../../core/schema/message.ts";
+import { parameterOf } from "../../core/schema/place.ts";
 import type { RemoteRule } from "../../core/tool.ts";
 import type { Change, CheckedCall, Gate, GateContext, Verdict } from "./gate.ts";
 
@@ -22,9 +23,9 @@ export const rulesGate: Gate = {
     const args = checked.value as JsonObject;
     const facts = context.facts();
     const objection = rules.judge(args, facts, context.locale);
-    if (objection) return refuse(objection.problem, objection.feedback);
+    if (objection) return refuse(objection);
     const remotes = rules.remotes(args, facts, context.locale);
-    if ("problem" in remotes) return refuse(remotes.problem, remotes.feedback);
+    if ("problem" in remotes) return refuse(remotes);
     const passed: Verdict = { gate: "rules", pass: true, changes };
     return remotes.length === 0 ? passed : askAll(remotes, args, context, passed);
   },
@@ -40,7 +41,8 @@ function prepare(checked: CheckedCall, { locale }: GateContext, changes: Change[
   const verdict = schema.check(args);
   if (!verdict.ok) {
     const [problem] = verdict.problems;
-    return refuse("normalise", unfitText(problem ? explain(problem, locale) : "", locale));
+    const feedback = unfitText(problem ? explain(problem, locale) : "", locale);
+    return refuse({ problem: "normalise", feedback, ...(problem && { path: parameterOf(problem) }) });
   }
   checked.value = verdict.value;
   changes.push(...made, ...verdict.coercions);
@@ -56,14 +58,25 @@ async function askAll(
   const { locale } = context;
   for (const rule of remotes) {
     const answer = await context.ask(rule, args);
-    if (answer === undefined)
-      return { ...refuse("remote", unavailableText(locale)), code: "check_unavailable" };
-    if (!answer.ok) return refuse("remote", saidText(rule.message, answer.message, locale));
+    const named = rule.name === undefined ? {} : { rule: rule.name };
+    if (answer === undefined) {
+      const refusal = refuse({ problem: "remote", feedback: unavailableText(locale), ...named });
+      return { ...refusal, code: "check_unavailable" };
+    }
+    if (!answer.ok) {
+      return refuse({
+        problem: "remote",
+        feedback: saidText(rule.message, answer.message, locale),
+        ...named,
+      });
+    }
   }
   return passed;
 }
 
-function refuse(problem: "normalise" | "rule" | "guard" | "remote", feedback: string): Refusal {
-  const code = problem === "rule" || problem === "remote" ? "rule_violated" : "arguments_invalid";
-  return { gate: "rules", pass: false, code, problem, feedback };
+function refuse(
+  objection: Omit<RuleObjection, "problem"> & { problem: "normalise" | "rule" | "guard" | "remote" },
+): Refusal {
+  const isRule = objection.problem === "rule" || objection.problem === "remote";
+  return { gate: "rules", pass: false, code: isRule ? "rule_violated" : "arguments_invalid", ...objection };
 }

@@ -1,7 +1,7 @@
 import type { RuleChange } from "../../core/rules/tool-rules.ts";
 import type { SchemaVerdict } from "../../core/schema/compiled-schema.ts";
 import { explain } from "../../core/schema/message.ts";
-import { step } from "../../core/schema/pointer.ts";
+import { parameterOf, pointerOf } from "../../core/schema/place.ts";
 import type { Problem } from "../../core/schema/problem.ts";
 import type { CheckedCall, Gate } from "./gate.ts";
 
@@ -24,6 +24,7 @@ export const schemaGate: Gate = {
       code: "arguments_invalid",
       problem: problem?.kind ?? "rule",
       feedback: problem ? explain(problem, locale) : "The arguments do not fit the tool's schema.",
+      ...(problem && { path: parameterOf(problem) }),
     };
   },
 };
@@ -51,5 +52,3 @@ function inOwnWords(
     return (changed.has(at) && before.find((earlier) => pointerOf(earlier) === at)) || problem;
   });
 }
-
-const pointerOf = ({ path }: Problem): string => path.reduce<string>(step, "");
