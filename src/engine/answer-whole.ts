@@ -77,7 +77,7 @@ export class WholeAnswer implements Answer {
   #takeChoice(choice: ReadChoice): void {
     const mine = this.#choice(choice.index);
     mine.wire = { ...mine.wire, ...choice.wire };
-    for (const [member, value] of Object.entries(choice.visible?.delta ?? {}))
+    for (const [member, value] of Object.entries(choice.visible?.delta ?? silentMembers(choice)))
       mine.message[member] = joined(mine.message[member], value);
   }
 
@@ -98,7 +98,13 @@ function joined(before: unknown, value: unknown): unknown {
   if (typeof before === "string" && typeof value === "string") return before + value;
   if (Array.isArray(before) && Array.isArray(value)) return [...before, ...value];
   if (isObject(before) && isObject(value)) return { ...before, ...value };
-  return value ?? before;
+  return value ?? before ?? null;
+}
+
+/** What a message without text has beside it, all of it `null` or empty. */
+function silentMembers({ said }: ReadChoice): Delta {
+  const { role: _, content: __, ...rest } = said;
+  return rest;
 }
 
 function wholeChoice(index: number, { wire, message, calls }: WholeChoice, ending: Ending): Choice {

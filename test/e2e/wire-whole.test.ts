@@ -63,3 +63,28 @@ test("members of the provider's body survive", async (t) => {
   assert.equal(body.id, "x");
   assert.equal(body.created, 5);
 });
+
+test("members that say nothing stay as they came, beside text, beside calls and after a round of the gateway", async (t) => {
+  const { upstream, gateway } = await startWorld(t);
+  const silent = { refusal: null, annotations: [], audio: null };
+  const reply = (message: object, finish_reason: string) => ({
+    body: [JSON.stringify({ id: "x", choices: [{ index: 0, message, finish_reason }] })],
+  });
+  const calling = (name: string, args: string) => ({
+    role: "assistant",
+    content: null,
+    tool_calls: [{ id: "c1", type: "function", function: { name, arguments: args } }],
+    ...silent,
+  });
+  const answer = { role: "assistant", content: "Yes.", ...silent };
+  const request = ask("m", { tools: [clientTool("mine")] });
+  upstream.script("m", [reply(answer, "stop")]);
+  assert.deepEqual((await complete(gateway, request)).body.choices[0].message, answer);
+  upstream.script("m", [reply(calling("mine", "{}"), "tool_calls")]);
+  assert.deepEqual((await complete(gateway, request)).body.choices[0].message, calling("mine", "{}"));
+  upstream.script("m", [
+    reply(calling("get_weather", '{"place":"Paris"}'), "tool_calls"),
+    reply(answer, "stop"),
+  ]);
+  assert.deepEqual((await complete(gateway, request)).body.choices[0].message, answer);
+});
