@@ -2,21 +2,23 @@ import { type Grammar, grammarFormat, type Opener } from "./grammar.ts";
 import { bareBlock, fencedBlock, type JsonBlock, jsonBlock } from "./json-block.ts";
 import type { CallShape } from "./json-call.ts";
 
-const marked = (block: JsonBlock): Opener => ({ marker: block.marker, block: jsonBlock(block) });
+/** A marker before JSON objects that are calls. */
+export const marked = (block: JsonBlock): Opener => ({ marker: block.marker, block: jsonBlock(block) });
 
 /** Calls that begin a line without any marker. */
-const bare = (shape?: CallShape): Opener[] =>
+export const bare = (shape?: CallShape): Opener[] =>
   ["{", "["].map((marker) => ({ marker, block: bareBlock(shape), ambiguous: true }));
 
 /** Calls in a fence, and in one under a line `Action:`. */
-const fenced = (shape?: CallShape): Opener[] =>
+export const fenced = (shape?: CallShape): Opener[] =>
   ["", "Action:"].map((label) => ({
     marker: label || "```",
     block: fencedBlock(shape, label),
     ambiguous: true,
   }));
 
-const TOOL_CALL = marked({ marker: "<tool_call>", close: ["</tool_call>", "</think>"] });
+/** What most models open a JSON call with. */
+export const TOOL_CALL = marked({ marker: "<tool_call>", close: ["</tool_call>", "</think>"] });
 const TOOL_CALLS_TOKEN = marked({ marker: "<|tool_call|>", close: ["<|/tool_call|>"] });
 
 const GRAMMARS: readonly Grammar[] = [
@@ -55,6 +57,10 @@ const GRAMMARS: readonly Grammar[] = [
       }),
       ...fenced({ noTool: ["directly_answer", "directly-answer"] }),
     ],
+  },
+  {
+    names: ["phi4_functools"],
+    openers: [marked({ marker: "functools" }), TOOL_CALLS_TOKEN],
   },
   { names: ["bare_json"], openers: bare() },
   { names: ["fenced_json"], openers: fenced() },

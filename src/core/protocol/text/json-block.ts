@@ -60,7 +60,7 @@ export function fencedBlock(shape: CallShape = {}, label = ""): Block {
 const opensJson = (next: string) => next === "{" || next === "[";
 
 /** Passes over a closing fence and one of the end markers, with brackets too many before them; what is neither stays. */
-function* skipEnd(input: TextInput, ends: Markers): Reading<void> {
+export function* skipEnd(input: TextInput, ends: Markers): Reading<void> {
   for (const markers of [FENCE, ends]) {
     const mark = input.mark();
     while (/[}\]]/.test(yield* skipBlanks(input))) input.at++;
@@ -70,7 +70,7 @@ function* skipEnd(input: TextInput, ends: Markers): Reading<void> {
 }
 
 /** Passes over the opening of a fence in a language that calls are written in. */
-function* skipFence(input: TextInput): Reading<boolean> {
+export function* skipFence(input: TextInput): Reading<boolean> {
   const mark = input.mark();
   let language = "";
   const opened = (yield* FENCE.skip(input)) !== undefined;

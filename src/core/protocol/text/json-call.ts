@@ -3,6 +3,7 @@ import { stringifyJson } from "../../json/stringify.ts";
 import type { JsonObject, JsonValue } from "../../json/value.ts";
 import { declaredName, forOnlyText } from "./declared.ts";
 import { passValue, readString, readValue } from "./json-value.ts";
+import { flow } from "./lookahead.ts";
 import type { Output } from "./output.ts";
 import type { ParameterSchema, ReaderContext } from "./reader.ts";
 import { type Markers, peek, type Reading, skipBlanks, type TextInput } from "./text-input.ts";
@@ -138,7 +139,7 @@ function* readOther(source: CallSource, draft: Draft, key: string, next: string)
   const known = isThought || ID.has(key) || NEUTRAL.has(key);
   if (shape.bare && draft.call === undefined && !known) return "refuted";
   const { text, end } = yield* readValue(input, stops);
-  if (ID.has(key)) draft.id = text.replace(/^"(.*)"$/s, "$1");
+  if (ID.has(key) && shape.ids) draft.id = text.replace(/^"(.*)"$/s, "$1");
   return end === "cut" ? "cut" : undefined;
 }
 
@@ -197,6 +198,21 @@ function* readArguments(source: CallSource, draft: Draft, next: string): Reading
   return undefined;
 }
 
+/** Reads the arguments of a call whose name is known: an object, or plain text up to a marker. */
+export function* readNamedCall(source: CallSource, name: string, id: string | undefined): Reading<void> {
+  const { input, out, context, stops } = source;
+  const draft: Draft = { name, ...(id !== undefined && { id }) };
+  const next = yield* skipBlanks(input);
+  if (next === "{") yield* readArguments(source, draft, next);
+  else {
+    let text = "";
+    yield* flow(input, stops, (piece) => {
+      text += piece;
+    });
+    out.wholeCall(name, forOnlyText(text.trim(), context.tools.get(name)), id);
+  }
+}
+
 /** Whether the object at which the reader stands begins as JSON demands. */
 function* looksStrict(input: TextInput): Reading<boolean> {
   const mark = input.mark();
@@ -208,7 +224,7 @@ function* looksStrict(input: TextInput): Reading<boolean> {
 
 function begin(source: CallSource, draft: Draft, name: string): number {
   if (draft.thought !== undefined) source.out.thought(draft.thought);
-  draft.call = source.out.call(name, source.shape.ids && draft.id);
+  draft.call = source.out.call(name, draft.id);
   return draft.call;
 }
 

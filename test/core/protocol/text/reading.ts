@@ -46,11 +46,15 @@ function take(found: Found, event: TextEvent): void {
   else call.whole = true;
 }
 
-/** Why what was found is none of what is accepted; `undefined` if it is. */
+/** Why what was found is none of what is accepted; `undefined` if it is. A call of a name that nobody declared does not count: it is answered. */
 export function faultOf(found: Found, fixture: Fixture): string | undefined {
   const accepted = [fixture.expect, ...(fixture.alt ?? [])];
-  return accepted.some((expected) => fits(found, expected)) ? undefined : JSON.stringify(found);
+  const readings = [found, { ...found, calls: found.calls.filter(({ name }) => isDeclared(name, fixture)) }];
+  const fit = accepted.some((expected) => readings.some((reading) => fits(reading, expected)));
+  return fit ? undefined : JSON.stringify(found);
 }
+
+const isDeclared = (name: string, { tools }: Fixture) => tools.some((tool) => tool.function.name === name);
 
 function fits(found: Found, expected: Expected): boolean {
   const whole = found.calls.filter((call) => call.whole);
