@@ -14,7 +14,7 @@ export function textAdapterOf(run: Run, setting: string): (() => TextAdapter) | 
   const protocol = setting === "native" ? undefined : textProtocol(setting, run.request.model);
   if (!protocol) return undefined;
   const tools = run.request.tool_choice === "none" ? new Map<string, undefined>() : declaredTools(run);
-  return () => protocol.adapter(tools);
+  return () => protocol(tools);
 }
 
 function declaredTools({ offer, request }: Run): Map<string, ParameterSchema | undefined> {

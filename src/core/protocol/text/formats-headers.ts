@@ -1,10 +1,9 @@
-import { grammarFormat } from "./grammar.ts";
+import { type GrammarFormat, grammarFormat } from "./grammar.ts";
 import { HARMONY_ENDS, HARMONY_MARKERS, harmonyMessage, harmonyOpening } from "./harmony.ts";
 import { REACT_MARKERS, reactLine } from "./react.ts";
-import type { TextFormat } from "./reader.ts";
 
 /** Formats in which headers or labels say what the text behind them is. */
-export const HEADER_FORMATS: readonly TextFormat[] = [
+export const HEADER_FORMATS: readonly GrammarFormat[] = [
   grammarFormat({
     names: ["harmony"],
     tokens: true,

@@ -1,8 +1,7 @@
 import { type BraceCalls, braceBlock } from "./brace-block.ts";
-import { type Grammar, grammarFormat, type Opener } from "./grammar.ts";
+import { type Grammar, type GrammarFormat, grammarFormat, type Opener } from "./grammar.ts";
 import { jsonBlock } from "./json-block.ts";
 import { pythonBlock } from "./python-block.ts";
-import type { TextFormat } from "./reader.ts";
 
 const LIST: Opener = {
   marker: "[",
@@ -73,4 +72,4 @@ const GRAMMARS: readonly Grammar[] = [
   },
 ];
 
-export const LITERAL_FORMATS: readonly TextFormat[] = GRAMMARS.map(grammarFormat);
+export const LITERAL_FORMATS: readonly GrammarFormat[] = GRAMMARS.map(grammarFormat);

@@ -1,8 +1,7 @@
-import { type Grammar, grammarFormat } from "./grammar.ts";
+import { type Grammar, type GrammarFormat, grammarFormat } from "./grammar.ts";
 import { namedTags } from "./named-tags.ts";
 import { nestedTags } from "./nested-tags.ts";
 import { pairedTags } from "./paired-tags.ts";
-import type { TextFormat } from "./reader.ts";
 
 import { taggedOpeners } from "./tagged.ts";
 
@@ -93,4 +92,4 @@ const GRAMMARS: readonly Grammar[] = [
   { names: ["hy_v3"], openers: taggedOpeners(pairedTags(["tool_calls"], "tool_call")) },
 ];
 
-export const TAG_FORMATS: readonly TextFormat[] = GRAMMARS.map(grammarFormat);
+export const TAG_FORMATS: readonly GrammarFormat[] = GRAMMARS.map(grammarFormat);

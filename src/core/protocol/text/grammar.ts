@@ -1,4 +1,4 @@
-import { JsonParser } from "../../json/parser.ts";
+import { passJson } from "./json-value.ts";
 import { lineAfter } from "./marker-scan.ts";
 import { Output } from "./output.ts";
 import type { Emit, LineState, ReaderContext, TextFormat, TextReader } from "./reader.ts";
@@ -40,16 +40,24 @@ export interface Grammar {
   opening?: Block;
 }
 
+/** A format that is data. */
+export interface GrammarFormat extends TextFormat {
+  grammar: Grammar;
+}
+
 const FENCES = ["```", "~~~"];
 const THINK = ["<think>", "</think>"] as const;
 
 /** The format that a grammar describes. */
-export function grammarFormat(grammar: Grammar): TextFormat {
+export function grammarFormat(grammar: Grammar): GrammarFormat {
   const [open, close] = grammar.reasoning ?? THINK;
   const openers = grammar.openers.map(({ marker }) => marker);
+  const hiding = grammar.tokens ? [] : ["`", "~~~"];
   return {
+    grammar,
     names: grammar.names,
-    markers: [...new Set([...openers, open, ...FENCES, ...(grammar.drops ?? [])])],
+    // Of reasoning only the end is looked for. A single backtick keeps markup behind it from being read.
+    markers: [...new Set([...openers, open, close, ...(grammar.drops ?? []), ...hiding])],
     closesReasoning: close,
     reader: (context) => new GrammarReader(grammar, context),
   };
@@ -156,7 +164,8 @@ class GrammarReader implements TextReader {
     } else if (this.#drops.includes(marker) && this.#previous !== "`") {
       this.#input.at += marker.length;
     } else if (mayFence) yield* this.#fence(marker.charAt(0));
-    else if ((marker === "{" || marker === "[") && this.#line === "start") yield* this.#json();
+    else if ((marker === "{" || marker === "[") && this.#line === "start")
+      yield* passJson(this.#input, (text) => this.#text(text));
     else this.#text(this.#input.take(this.#input.at + 1));
   }
 
@@ -280,21 +289,6 @@ class GrammarReader implements TextReader {
       const next = yield* peek(this.#input);
       if (next !== " " && next !== "\t" && next !== "\r") return next === "" || next === "\n";
       this.#text(this.#input.take(this.#input.at + 1));
-    }
-  }
-
-  /** Passes JSON on as text, up to its end or its first fault. */
-  *#json(): Reading<void> {
-    const parser = new JsonParser();
-    let before = 0;
-    for (;;) {
-      const piece = this.#input.text.slice(this.#input.at);
-      parser.push(piece);
-      const end = parser.completeAt >= 0 ? parser.completeAt : (parser.error?.offset ?? Infinity);
-      this.#text(this.#input.take(this.#input.at + Math.min(piece.length, Math.max(1, end - before))));
-      before += piece.length;
-      if (end <= before || this.#input.ended) return;
-      yield;
     }
   }
 

@@ -1,3 +1,4 @@
+import { JsonParser } from "../../json/parser.ts";
 import { type Markers, peek, type Reading, skipBlanks, type TextInput } from "./text-input.ts";
 
 /** How a value came to its end: by itself, at a marker, or with the text. */
@@ -126,4 +127,19 @@ export function* readValue(input: TextInput, stops: Markers): Reading<{ text: st
     text += piece;
   });
   return { text, end };
+}
+
+/** Passes over JSON, up to its end or its first fault, and hands it on. */
+export function* passJson(input: TextInput, take: (text: string) => void): Reading<void> {
+  const parser = new JsonParser();
+  let before = 0;
+  for (;;) {
+    const piece = input.text.slice(input.at);
+    parser.push(piece);
+    const end = parser.completeAt >= 0 ? parser.completeAt : (parser.error?.offset ?? Infinity);
+    take(input.take(input.at + Math.min(piece.length, Math.max(1, end - before))));
+    before += piece.length;
+    if (end <= before || input.ended) return;
+    yield;
+  }
 }

@@ -24,12 +24,12 @@ export type Emit = (event: TextEvent) => void;
  */
 export interface TextReader {
   /**
-   * Nothing is held: as what a text without any first character of `TextFormat.markers` would come out, unchanged. `undefined` where the
+   * Nothing is held: as what a text in which none of `TextFormat.markers` begins would come out, unchanged. `undefined` where the
    * reader must see every text.
    */
   readonly idle: "content" | "reasoning" | undefined;
   push(text: string, emit: Emit): void;
-  /** A text went past an idle reader, because it has no first character of a marker; says what it leaves its line with. */
+  /** A text went past an idle reader, because no marker begins in it; says what it leaves its line with. */
   passed(line: LineState): void;
   /** The reply has ended: what was held is given out as call, or back as text. */
   end(emit: Emit): void;
@@ -49,7 +49,7 @@ export interface ReaderContext {
 export interface TextFormat {
   /** Names accepted as `models[].protocol`, the first is the canonical one. */
   names: readonly string[];
-  /** Every marker: a text without any first character of them can neither hold nor begin one. */
+  /** Strings that the reader must see, and with them every text in which the first two characters of one may stand. */
   markers: readonly string[];
   /** What ends a think block. */
   closesReasoning: string;
