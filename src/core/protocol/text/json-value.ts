@@ -137,7 +137,7 @@ export function* passJson(input: TextInput, take: (text: string) => void): Readi
     const piece = input.text.slice(input.at);
     parser.push(piece);
     const end = parser.completeAt >= 0 ? parser.completeAt : (parser.error?.offset ?? Infinity);
-    take(input.take(input.at + Math.min(piece.length, Math.max(1, end - before))));
+    take(input.take(input.at + Math.min(piece.length, Math.max(0, end - before))));
     before += piece.length;
     if (end <= before || input.ended) return;
     yield;
