@@ -88,6 +88,7 @@ test("invoke shows what the rules changed and said", async (t) => {
     code: "rule_violated",
     problem: "rule",
     feedback: "The stay must end after it begins.",
+    rule: "order",
   });
 });
 
