@@ -1,6 +1,8 @@
 import { bare, fenced, marked, TOOL_CALL } from "./formats-json.ts";
 import { type Grammar, grammarFormat, type Opener } from "./grammar.ts";
 import { type NamedBlock, namedBlock, sectionBlock } from "./named-block.ts";
+import { namedTags } from "./named-tags.ts";
+import { taggedOpeners } from "./tagged.ts";
 
 const named = (row: NamedBlock): Opener => ({ marker: row.marker, block: namedBlock(row) });
 const section = (marker: string, first: string): Opener => ({ marker, block: sectionBlock(marker, first) });
@@ -78,6 +80,24 @@ const GRAMMARS: readonly Grammar[] = [
       }),
     ],
     drops: ["<|from|>assistant", "<|stop|>"],
+  },
+  {
+    names: ["kimi_k3"],
+    reasoning: ["<|open|>think<|sep|>", "<|close|>think<|sep|>"],
+    openers: taggedOpeners(
+      namedTags({
+        wrappers: [{ open: "<|open|>tools<|sep|>", close: "<|close|>tools<|sep|>" }],
+        call: { open: "<|open|>call tool=", close: "<|close|>call<|sep|>" },
+        parameter: { open: "<|open|>argument key=", close: "<|close|>argument<|sep|>" },
+        assign: "=",
+      }),
+    ),
+    drops: [
+      "<|open|>response<|sep|>",
+      "<|close|>response<|sep|>",
+      "<|close|>message<|sep|>",
+      "<|end_of_msg|>",
+    ],
   },
   {
     names: ["inkling"],

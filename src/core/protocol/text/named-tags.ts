@@ -9,8 +9,9 @@ import type { Frame } from "./value-writer.ts";
 export interface NamedTags {
   /** What stands around calls: the name of a tag, or two strings. */
   wrappers: readonly (string | Pair)[];
-  call: string;
-  parameter: string;
+  /** The name of a tag, or how it begins, up to the name it carries, and how it closes. */
+  call: string | Pair;
+  parameter: string | Pair;
   /** What stands between a tag and the name it carries. */
   assign: "=" | " name=";
   frame?: Frame;
@@ -19,16 +20,17 @@ export interface NamedTags {
 
 /** Longer names are none. */
 const MAX_NAME = 256;
+const CLOSERS = new Markers([">", "<|sep|>"]);
 const TAG_ENDS = new Markers([">", "\n", "<"]);
 
 /** The grammar of tags that carry names. */
 export function namedTags({ wrappers, call, parameter, assign, frame, eos }: NamedTags): TagGrammar {
   const parts = {
     wrappers: wrappers.map((tag) => (typeof tag === "string" ? pairOf(tag) : tag)),
-    call: { open: `<${call}${assign}`, close: `</${call}>` },
+    call: carrier(call, assign),
     sure: false,
-    key: `<${parameter}${assign}`,
-    keyClose: `</${parameter}>`,
+    key: carrier(parameter, assign).open,
+    keyClose: carrier(parameter, assign).close,
     eos,
   };
   const members = new TextMembers({
@@ -48,6 +50,9 @@ export function namedTags({ wrappers, call, parameter, assign, frame, eos }: Nam
   };
 }
 
+const carrier = (tag: string | Pair, assign: string): Pair =>
+  typeof tag === "string" ? { open: `<${tag}${assign}`, close: `</${tag}>` } : tag;
+
 /** The opening and the closing tag of a name. */
 export const pairOf = (tag: string): Pair => ({ open: `<${tag}>`, close: `</${tag}>` });
 
@@ -64,8 +69,9 @@ export function* readNamedHead(input: TextInput, tools: ReaderContext["tools"]):
 function* readKey(input: TextInput): Reading<Key | undefined> {
   const tag = yield* readTag(input);
   if (!tag) return undefined;
-  const said = /\bstring\s*=\s*["']?(true|false)/.exec(tag.attributes)?.[1];
-  return { name: tag.name, kind: said === undefined ? "schema" : said === "true" ? "string" : "json" };
+  const said = /\b(string|type)\s*=\s*["']?(\w+)/.exec(tag.attributes);
+  if (!said) return { name: tag.name, kind: "schema" };
+  return { name: tag.name, kind: said[2] === "true" || said[2] === "string" ? "string" : "json" };
 }
 
 /** Reads a tag from behind its `=` on. `undefined`: the reply ended in it. */
@@ -78,8 +84,7 @@ function* readTag(
     input.at = input.text.length;
     return undefined;
   }
-  const closed = input.next === ">";
-  if (closed) input.at++;
+  const closed = (yield* CLOSERS.skip(input)) !== undefined;
   const quoted = /^\s*(["'])(.*?)\1([\s\S]*)$/.exec(written);
   if (quoted) return { name: quoted[2] ?? "", attributes: quoted[3] ?? "", closed };
   const bare = written.trim();
