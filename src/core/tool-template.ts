@@ -1,3 +1,4 @@
+import { spellingOf, withSpellings } from "./json/spelling.ts";
 import { stringifyJson } from "./json/stringify.ts";
 import type { JsonObject, JsonValue } from "./json/value.ts";
 import type { HttpMethod, ToolDefinition } from "./tool.ts";
@@ -71,7 +72,10 @@ export function renderToolRequest(
     ...Object.entries(http.query).map(([key, value]) => `${encode(key)}=${encodeLiterals(value)}`),
   ];
   const used = new Set([http.url, ...entries, ...Object.values(http.headers)].flatMap(namesIn));
-  const rest = Object.fromEntries(Object.entries(args).filter(([name]) => !used.has(name)));
+  const rest = withSpellings(
+    Object.fromEntries(Object.entries(args).filter(([name]) => !used.has(name))),
+    args,
+  );
   const inQuery = http.method === "GET" || http.method === "DELETE";
 
   const query = entries.flatMap((entry) => renderEntry(entry, args));
@@ -115,7 +119,7 @@ function fill(
   }
   // One pass over the template: what a secret or an argument holds is never expanded again.
   return template.replace(PLACEHOLDER, (_, secretName?: string, name = "") =>
-    secretName === undefined ? spell(args[name] ?? null, name) : secret(secretName),
+    secretName === undefined ? spell(written(args, name), name) : secret(secretName),
   );
 }
 
@@ -149,18 +153,18 @@ function notASegment(name: string): TemplateError {
 /** A list that is the whole value of an entry repeats the entry. */
 function renderEntry(entry: string, args: JsonObject): string[] {
   const [, key, name] = ONLY_PLACEHOLDER.exec(entry) ?? [];
-  if (key !== undefined && name !== undefined) return pairs(key, argument(args, name) ?? null);
+  if (key !== undefined && name !== undefined) return pairs(key, written(args, name));
   const filled = fill(entry, args, (value) => encode(textOf(value)));
   return filled === undefined ? [] : [filled];
 }
 
 function formPairs(fields: JsonObject): string[] {
-  return Object.entries(fields).flatMap(([name, value]) => pairs(`${encode(name)}=`, value));
+  return Object.keys(fields).flatMap((name) => pairs(`${encode(name)}=`, written(fields, name)));
 }
 
 function pairs(key: string, value: JsonValue): string[] {
   if (value === null) return [];
-  const values = Array.isArray(value) ? value : [value];
+  const values = Array.isArray(value) ? value.map((_, at) => written(value, at)) : [value];
   return values.map((item) => key + encode(textOf(item)));
 }
 
@@ -209,6 +213,12 @@ function spellSecret(name: string, secret: (name: string) => string | undefined)
     throw new TemplateError("secret", name, `The secret "${name}" of this tool is not set.`);
   if (isHeaderValue(value)) return value;
   throw new TemplateError("secret", name, `The secret "${name}" of this tool cannot stand in a header.`);
+}
+
+/** What stands in arguments or a list; a number that would be spelt as another one is the text that it has in JSON. */
+function written(container: JsonObject | JsonValue[], key: string | number): JsonValue {
+  const value = Object.hasOwn(container, key) ? (container as JsonObject)[key] : undefined;
+  return spellingOf(container, key) ?? value ?? null;
 }
 
 function textOf(value: JsonValue): string {

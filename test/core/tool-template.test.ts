@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
+import { JsonParser } from "../../src/core/json/parser.ts";
 import type { JsonObject } from "../../src/core/json/value.ts";
 import type { ToolHttp } from "../../src/core/tool.ts";
 import { renderToolRequest } from "../../src/core/tool-template.ts";
@@ -120,4 +121,17 @@ test("no argument changes the structure of the request", () => {
     { numRuns: 5000 },
   );
   assert.ok(rendered > 500);
+});
+
+test("numbers that a double does not hold go out as they were written, in every place", () => {
+  const parser = new JsonParser();
+  parser.push('{"p":1e400,"q":-0,"h":0.1e-400,"list":[1e400,1],"rest":1e400,"more":[1e400]}');
+  const args = parser.value as JsonObject;
+  const http = { url: `${HOST}/{p}`, query: { q: "{q}", l: "{list}" }, headers: { "x-h": "{h}" } };
+  const posted = render({ ...http, method: "POST" }, args);
+  assert.equal(posted.url, `${HOST}/1e400?q=-0&l=1e400&l=1`);
+  assert.equal(posted.headers["x-h"], "0.1e-400");
+  assert.equal(posted.body, '{"rest":1e400,"more":[1e400]}');
+  const form = render({ ...http, method: "POST", body: "form" }, args);
+  assert.equal(form.body, "rest=1e400&more=1e400");
 });

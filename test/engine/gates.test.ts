@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { stringifyJson } from "../../src/core/json/stringify.ts";
 import type { Passage } from "../../src/engine/gates/gate.ts";
 import { pass } from "../support/gates.ts";
 
@@ -155,4 +156,17 @@ test("a refusal names the parameter that it is about, or the rule", () => {
     parameters: { type: "object", additionalProperties: { type: "integer" } },
   });
   assert.equal(long.refusal?.path, "/list");
+});
+
+test("numbers that a double does not hold are written as they came, also where something else was changed", () => {
+  const parameters = {
+    type: "object",
+    properties: { n: { type: "integer" }, name: {}, on: {}, any: {}, list: {} },
+  };
+  const tool = { parameters, normalize: { name: ["trim"] }, defaults: { on: true } };
+  const { args } = pass('{"n":"5","any":1e400,"name":" a ","list":[-0,{"x":0.1e-400},1e400]}', tool);
+  assert.equal(
+    stringifyJson(args ?? null),
+    '{"n":5,"any":1e400,"name":"a","list":[-0,{"x":0.1e-400},1e400],"on":true}',
+  );
 });

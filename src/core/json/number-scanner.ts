@@ -1,4 +1,5 @@
 import { isDigit } from "./chars.ts";
+import { isExact } from "./decimal.ts";
 
 const STOP = -1;
 
@@ -54,6 +55,8 @@ KIND[0x45] = EXPONENT;
 export class NumberScanner {
   #read = START;
   #kept = "";
+  /** How the number that was taken last was written, where its double says another one. */
+  spelling: string | undefined;
 
   /** What the next character must be, for a message. */
   get expected(): string {
@@ -94,6 +97,7 @@ export class NumberScanner {
     const whole = this.#read === INTEGER;
     this.#kept = "";
     this.#read = START;
+    this.spelling = whole || String(number) === text || isExact(text, number) ? undefined : text;
     return whole && !Number.isSafeInteger(number) ? BigInt(text) : number;
   }
 }

@@ -143,7 +143,9 @@ export class JsonParser {
     if (at === text.length) return at;
     if (!this.#number.complete || this.#number.forbids(text.charCodeAt(at)))
       return this.#unexpected(text, at);
-    this.#add(this.#number.take(), this.#length + at);
+    const number = this.#number.take();
+    this.#tree.add(number, this.#number.spelling);
+    this.#valueAdded(this.#length + at);
     return at;
   }
 

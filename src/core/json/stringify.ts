@@ -1,4 +1,5 @@
 import { hash } from "node:crypto";
+import { hasSpellings, spellDouble, spellingOf } from "./spelling.ts";
 import { type JsonObject, type JsonValue, setMember } from "./value.ts";
 
 declare global {
@@ -11,10 +12,11 @@ declare global {
 /**
  * Compact JSON text.
  *
- * 1. A `bigint` keeps every digit; an infinite double (the text's number was beyond the doubles) is written as `1e999` or `-1e999`.
- * 2. In all else the text is that of `JSON.stringify`: lone surrogates are escaped, -0 is `0`.
- * 3. So it reads back as the same value, but for -0, and for a double beyond ±(2^53 - 1) that is written without an exponent:
- *    that one reads back as a `bigint` whose nearest double it is.
+ * 1. A `bigint` keeps every digit. A number that the parser read and a double does not hold is written as it stood in the text
+ *    (`1e400`, `0.1e-400`, more digits than a double has); an infinite double of which no text is known as `1e999` or `-1e999`.
+ * 2. -0 is `-0`. In all else the text is that of `JSON.stringify`: lone surrogates are escaped.
+ * 3. So it reads back as the same value, but for a double beyond ±(2^53 - 1) that is written without an exponent: that one reads
+ *    back as a `bigint` whose nearest double it is.
  */
 export function stringifyJson(value: JsonValue): string {
   return needsRaw(value) ? JSON.stringify(value, rawNumber) : JSON.stringify(value);
@@ -25,13 +27,13 @@ export function stringifyJson(value: JsonValue): string {
  * without trailing zeros, no exponents, -0 as `0`. So `1`, `1.0` and `1.0000001` are the same, `1` and `"1"` are not.
  */
 export function canonicalJson(value: JsonValue): string {
-  if (Array.isArray(value)) return `[${value.map(canonicalJson).join(",")}]`;
+  if (Array.isArray(value)) return `[${value.map((item, at) => canonicalPart(value, at, item)).join(",")}]`;
   if (typeof value === "number") return canonicalNumber(value);
   if (typeof value === "bigint") return String(value);
   if (typeof value !== "object" || value === null) return JSON.stringify(value);
   const members = Object.keys(value)
     .sort()
-    .map((key) => `${JSON.stringify(key)}:${canonicalJson(value[key] as JsonValue)}`);
+    .map((key) => `${JSON.stringify(key)}:${canonicalPart(value, key, value[key] as JsonValue)}`);
   return `{${members.join(",")}}`;
 }
 
@@ -65,23 +67,28 @@ function plainObject(object: JsonObject): JsonObject {
 
 function needsRaw(value: JsonValue): boolean {
   if (typeof value === "bigint") return true;
-  if (typeof value === "number") return !Number.isFinite(value);
+  if (typeof value === "number") return spellDouble(value) !== undefined;
   if (typeof value !== "object" || value === null) return false;
+  if (hasSpellings(value)) return true;
   return Array.isArray(value) ? value.some(needsRaw) : Object.values(value).some(needsRaw);
 }
 
-function rawNumber(_key: string, value: unknown): unknown {
+/** A replacer: `this` is the object or array that holds the value. */
+function rawNumber(this: JsonObject, key: string, value: unknown): unknown {
   if (typeof value === "bigint") return JSON.rawJSON(String(value));
-  return typeof value === "number" && !Number.isFinite(value) ? JSON.rawJSON(infinite(value)) : value;
+  const text = typeof value === "number" ? spellingOf(this, key) : undefined;
+  return text === undefined ? value : JSON.rawJSON(text);
+}
+
+/** Numbers beyond the doubles are told apart by how they were written. */
+function canonicalPart(container: JsonObject | JsonValue[], key: string | number, value: JsonValue): string {
+  const isBeyond = typeof value === "number" && !Number.isFinite(value);
+  return (isBeyond ? spellingOf(container, key) : undefined) ?? canonicalJson(value);
 }
 
 function canonicalNumber(number: number): string {
-  if (!Number.isFinite(number)) return infinite(number);
+  if (!Number.isFinite(number)) return spellDouble(number) as string;
   if (Number.isInteger(number)) return String(BigInt(number));
   const text = number.toFixed(6).replace(/\.?0+$/, "");
   return text === "-0" ? "0" : text;
-}
-
-function infinite(number: number): string {
-  return number > 0 ? "1e999" : "-1e999";
 }

@@ -1,3 +1,4 @@
+import { keepSpelling } from "./spelling.ts";
 import { type JsonObject, type JsonPath, type JsonValue, setMember } from "./value.ts";
 
 /** Called with every value the moment it is complete, innermost first. */
@@ -14,6 +15,7 @@ export class TreeBuilder {
   #array: JsonValue[] | undefined;
   #object: JsonObject | undefined;
   #key = "";
+  #hasSpellings = false;
 
   constructor(onValue: OnValue | undefined) {
     this.#onValue = onValue;
@@ -67,12 +69,21 @@ export class TreeBuilder {
     this.add(value);
   }
 
-  /** Adds a complete value where the reader stands. */
-  add(value: JsonValue): void {
+  /** Adds a complete value where the reader stands. `spelling`: the text of a number whose double says another one. */
+  add(value: JsonValue, spelling?: string): void {
     this.#onValue?.(this.path(true), value);
+    if (spelling !== undefined || this.#hasSpellings) this.#spell(value, spelling);
     if (this.#object !== undefined) setMember(this.#object, this.#key, value);
     else if (this.#array !== undefined) this.#array.push(value);
     else this.root = value;
+  }
+
+  /** The last value of a repeated key counts, and so does how it is written. */
+  #spell(value: JsonValue, spelling: string | undefined): void {
+    this.#hasSpellings = true;
+    const container = this.#object ?? this.#array;
+    if (container === undefined) return;
+    keepSpelling(container, this.#array?.length ?? this.#key, Number(value), spelling);
   }
 
   #push(container: JsonValue[] | JsonObject): void {

@@ -1,3 +1,4 @@
+import { withSpellings } from "../json/spelling.ts";
 import { type JsonObject, type JsonValue, setMember } from "../json/value.ts";
 import { shortPointer } from "../schema/place.ts";
 import { step } from "../schema/pointer.ts";
@@ -101,7 +102,7 @@ export class ToolRules {
     const filled: JsonObject = {};
     for (const [name, value] of [...Object.entries(args), ...absent]) setMember(filled, name, value);
     changes.push(...absent.map(([name, to]): RuleChange => ({ path: step("", name), to, by: "defaults" })));
-    return filled;
+    return withSpellings(filled, args);
   }
 
   /**

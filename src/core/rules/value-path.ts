@@ -1,3 +1,4 @@
+import { withSpellings } from "../json/spelling.ts";
 import { type JsonObject, type JsonValue, setMember } from "../json/value.ts";
 import { isObject } from "../schema/json-types.ts";
 import { step } from "../schema/pointer.ts";
@@ -35,7 +36,7 @@ export function replaceAt(value: JsonValue, path: ValuePath, replace: Replace, p
   if (first === EACH) {
     if (!Array.isArray(value)) return value;
     const items = value.map((item, at) => replaceAt(item, rest, replace, step(pointer, at)));
-    return items.some((item, at) => item !== value[at]) ? items : value;
+    return items.some((item, at) => item !== value[at]) ? withSpellings(items, value) : value;
   }
   if (!isObject(value) || !Object.hasOwn(value, first)) return value;
   const member = value[first] as JsonValue;
@@ -48,7 +49,7 @@ function withMember(object: JsonObject, key: string, value: JsonValue): JsonObje
   const copy: JsonObject = {};
   for (const [name, member] of Object.entries(object)) setMember(copy, name, member);
   setMember(copy, key, value);
-  return copy;
+  return withSpellings(copy, object);
 }
 
 /** Whether a value that stands at `at` (names, and numbers of elements) is at `path` or inside of it. */

@@ -1,3 +1,4 @@
+import { withSpellings } from "../json/spelling.ts";
 import { type JsonObject, type JsonValue, setMember } from "../json/value.ts";
 import { castString, looksLikeArray } from "./cast.ts";
 import { elementSchemas, type Matches, memberSchemas } from "./child-schemas.ts";
@@ -111,7 +112,7 @@ export class Coercer {
       const items = value.map((item, at) =>
         this.#visit(elementSchemas(nodes, at), item, step(path, at), log),
       );
-      return items.every((item, at) => item === value[at]) ? value : items;
+      return items.every((item, at) => item === value[at]) ? value : withSpellings(items, value);
     }
     return isObject(value) ? this.#visitMembers(nodes, value, path, log) : value;
   }
@@ -130,7 +131,7 @@ export class Coercer {
       changed ||= visited !== member;
       setMember(result, key, visited);
     }
-    return changed ? result : object;
+    return changed ? withSpellings(result, object) : object;
   }
 
   #mayBeLeftOut(nodes: readonly SchemaNode[], schemas: readonly Schema[], key: string): boolean {

@@ -8,14 +8,13 @@ import {
   plainNumbers,
   stringifyJson,
 } from "../../../src/core/json/stringify.ts";
-import type { JsonValue } from "../../../src/core/json/value.ts";
+import type { JsonObject, JsonValue } from "../../../src/core/json/value.ts";
 import { readPieces } from "./reading.ts";
 
-/** Values that their text gives back: no -0, no double whose text is that of an integer beyond the safe ones. */
+/** Values that their text gives back: no double whose text is that of an integer beyond the safe ones. */
 const writable = fc
   .double({ noNaN: true })
-  .filter((number) => !Number.isInteger(number) || Number.isSafeInteger(number))
-  .map((number) => (number === 0 ? 0 : number));
+  .filter((number) => !Number.isInteger(number) || Number.isSafeInteger(number));
 
 const { value: jsonValue } = fc.letrec<{ value: JsonValue }>((tie) => ({
   value: fc.oneof(
@@ -68,6 +67,42 @@ describe("stringifyJson", () => {
       half: "\ud83d",
     };
     assert.equal(stringifyJson(value), '{"id":12345678901234567890,"far":[1e999,-1e999],"half":"\\ud83d"}');
+  });
+});
+
+describe("a number that a double does not hold", () => {
+  const read = (text: string) => readPieces([text]).value as JsonObject;
+  const LOSSY =
+    "1e400 -1e400 0.1e-400 -0 3.14159265358979323846 12345678901234567890.5 9007199254740993e1".split(" ");
+
+  for (const number of LOSSY) {
+    test(`${number} is written as it stood in the text, wherever it stands`, () => {
+      const text = `{"a":${number},"b":[1,${number}],"c":{"d":${number}}}`;
+      assert.equal(stringifyJson(read(text)), text);
+    });
+  }
+
+  test("any other number has the spelling of its double, however it was written", () => {
+    const text = '{"a":1.0,"b":1e3,"c":1E+2,"d":0.10,"e":120000.0,"f":0e-9,"g":0.000}';
+    assert.equal(stringifyJson(read(text)), '{"a":1,"b":1000,"c":100,"d":0.1,"e":120000,"f":0,"g":0}');
+  });
+
+  test("the last value of a repeated key counts, and a value that was put there later", () => {
+    assert.equal(stringifyJson(read('{"a":1e400,"a":1e500}')), '{"a":1e500}');
+    assert.equal(stringifyJson(read('{"a":0.1e-400,"a":0}')), '{"a":0}');
+    assert.equal(stringifyJson(Object.assign(read('{"a":1e400}'), { a: 5 })), '{"a":5}');
+  });
+
+  test("the text is cut anywhere", () => {
+    const text = '{"a":[0.1e-400,1e400]}';
+    for (let at = 1; at < text.length; at++) {
+      assert.equal(stringifyJson(readPieces([text.slice(0, at), text.slice(at)]).value as JsonValue), text);
+    }
+  });
+
+  test("two of them are no repetition of each other", () => {
+    assert.notEqual(canonicalHash(read('{"a":1e400}')), canonicalHash(read('{"a":1e500}')));
+    assert.equal(canonicalHash(read('{"a":-0}')), canonicalHash(read('{"a":0}')));
   });
 });
 
