@@ -1,5 +1,6 @@
 import { type JsonObject, type JsonPath, type JsonValue, setMember } from "../core/json/value.ts";
 import type { OpenCall, ToolCall } from "../core/protocol/accumulator.ts";
+import type { EarlyBudget } from "../core/schema/early-check.ts";
 import { explain } from "../core/schema/message.ts";
 import { parameterOf, spell } from "../core/schema/place.ts";
 import type { Problem } from "../core/schema/problem.ts";
@@ -19,6 +20,16 @@ export interface HopelessNote {
   after: number;
 }
 
+/** The work that looking at the values of one call may be; after that nothing more is said of it. */
+const MAX_WORK = 100_000;
+
+/** What looking at a call has come to. */
+interface Looks {
+  /** Its pieces are known to be no snapshots. */
+  isAppended: boolean;
+  readonly budget: EarlyBudget;
+}
+
 /**
  * The calls of one run that cannot become valid any more, found while their arguments arrive.
  *
@@ -33,8 +44,7 @@ export class HopelessCalls {
   readonly #cancel: boolean;
   /** Each with the JSON pointer of its parameter. */
   readonly #notes = new Map<string, { note: HopelessNote; at: string }>();
-  /** Calls whose pieces are known to be no snapshots. */
-  readonly #appended = new WeakSet<OpenCall>();
+  readonly #looks = new WeakMap<OpenCall, Looks>();
   #wanted = false;
   #stopped = false;
 
@@ -51,9 +61,11 @@ export class HopelessCalls {
 
   /** Looks at a value that is complete; returns what is wrong, the first time that something is wrong with its call. */
   look(call: OpenCall, tool: RegisteredTool, path: JsonPath, value: JsonValue): HopelessNote | undefined {
+    const looks = this.#looksAt(call);
     // Anything but an object as the root may be text around the object.
-    if (this.#notes.has(call.id) || typeof path[0] !== "string" || !this.#isAppended(call)) return undefined;
-    const problem = problemOf(tool, path, value);
+    if (this.#notes.has(call.id) || typeof path[0] !== "string" || looks.budget.left <= 0) return undefined;
+    if (!isAppended(call, looks)) return undefined;
+    const problem = problemOf(tool, path, value, looks.budget);
     if (!problem) return undefined;
     const note: HopelessNote = {
       path: spell(path),
@@ -99,23 +111,34 @@ export class HopelessCalls {
     return { tool: name, verdicts: [refusal], args: undefined, refusal };
   }
 
-  /** Of the first piece alone both readings say the same. */
-  #isAppended(call: OpenCall): boolean {
-    const { fragments } = call;
-    if (fragments.length < 2 || this.#appended.has(call)) return true;
-    const longest = fragments.reduce((long, piece) => (piece.length > long.length ? piece : long), "");
-    if (fragments.every((piece) => longest.startsWith(piece))) return false;
-    this.#appended.add(call);
-    return true;
+  #looksAt(call: OpenCall): Looks {
+    const known = this.#looks.get(call);
+    if (known) return known;
+    const looks = { isAppended: false, budget: { left: MAX_WORK } };
+    this.#looks.set(call, looks);
+    return looks;
   }
 }
 
+/** Of the first piece alone both readings say the same. */
+function isAppended({ fragments }: OpenCall, looks: Looks): boolean {
+  if (fragments.length < 2 || looks.isAppended) return true;
+  const longest = fragments.reduce((long, piece) => (piece.length > long.length ? piece : long), "");
+  looks.isAppended = !fragments.every((piece) => longest.startsWith(piece));
+  return looks.isAppended;
+}
+
 /** The arguments are judged as they are and, if they do not fit, as the normalisers make them; a value must fit in neither. */
-function problemOf({ schema, rules }: RegisteredTool, path: JsonPath, value: JsonValue): Problem | undefined {
-  const problem = schema.hopeless(path, value);
+function problemOf(
+  { schema, rules }: RegisteredTool,
+  path: JsonPath,
+  value: JsonValue,
+  budget: EarlyBudget,
+): Problem | undefined {
+  const problem = schema.hopeless(path, value, budget);
   if (!problem) return undefined;
   const changed = at(rules.normalise(alone(path, value), []), path);
-  return schema.hopeless(path, changed) && problem;
+  return schema.hopeless(path, changed, budget) && problem;
 }
 
 /** Arguments that hold nothing but one value; what is an element stands alone in its array. */

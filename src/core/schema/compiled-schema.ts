@@ -3,7 +3,7 @@ import type { CheckParts } from "./ajv-dialects.ts";
 import { TooComplex } from "./check-state.ts";
 import { Coercer, type Coercion, type Oracle } from "./coerce.ts";
 import { Diagnosis } from "./diagnose.ts";
-import { EarlyCheck } from "./early-check.ts";
+import { type EarlyBudget, EarlyCheck } from "./early-check.ts";
 import { AcceptedTypes } from "./json-types.ts";
 import { findLongArray, measure } from "./measure.ts";
 import { type Bound, bySeverity, type Problem } from "./problem.ts";
@@ -73,10 +73,10 @@ export class CompiledSchema {
    * Why no arguments with this value at this path would pass `check`, whatever else they hold; `undefined` if some could. For
    * arguments that are still arriving: see `EarlyCheck`. Never throws.
    */
-  hopeless(path: JsonPath, value: JsonValue): Problem | undefined {
+  hopeless(path: JsonPath, value: JsonValue, budget: EarlyBudget): Problem | undefined {
     this.#parts.state.begin();
     try {
-      return new EarlyCheck(this.#schema, this.#types, this.#oracle.matches).problem(path, value);
+      return new EarlyCheck(this.#schema, this.#types, this.#oracle.matches, budget).problem(path, value);
     } catch (error) {
       if (!(error instanceof TooComplex)) throw error;
       return undefined;

@@ -7,7 +7,6 @@ import { canonicalText } from "./exact-number.ts";
 import {
   type AcceptedTypes,
   ARRAY,
-  EVERY_TYPE,
   isObject,
   OBJECT,
   STRING,
@@ -18,8 +17,11 @@ import {
 import type { Problem } from "./problem.ts";
 import type { EffectiveSchema, Schema, SchemaNode } from "./schema-node.ts";
 
-/** Places that one look visits at most; what is not decided by then counts as possible. */
-const MAX_VISITS = 5_000;
+/** Work that one look may be, in places visited; what is not decided by then counts as possible. */
+const MAX_WORK = 5_000;
+/** What is compared by its text, in characters or listed values, that is as much work as a place. */
+const TEXT_PER_WORK = 64;
+const LISTED_PER_WORK = 8;
 /** Places inside each other, each branch of a union counted; it bounds the stack. */
 const MAX_DEPTH = 300;
 
@@ -31,6 +33,11 @@ type Piece =
   /** An array of one, put around a piece. */
   | { readonly kind: "wrapped"; readonly inner: Piece };
 
+/** The work that all looks at one call may be together, in places visited. */
+export interface EarlyBudget {
+  left: number;
+}
+
 /**
  * Says of one complete value of arguments that are still arriving whether they can fit the schema at all.
  *
@@ -38,19 +45,22 @@ type Piece =
  *    that is written twice is left aside; its last value counts.
  * 2. For that, a place is given more freedom than the coercion has: every form that the value could take in it is tried. What
  *    only the whole arguments can tell (`if`, `not`, `contains`, lengths, ranges, patterns) is not asked.
- * 3. The work is bounded, whatever schema and value are.
+ * 3. The work is bounded by `MAX_WORK` and the budget, whatever schema and value are.
  */
 export class EarlyCheck {
   readonly #schema: EffectiveSchema;
   readonly #types: AcceptedTypes;
   readonly #matches: Matches;
-  #visits = 0;
+  readonly #budget: EarlyBudget;
+  #left: number;
   #depth = 0;
 
-  constructor(schema: EffectiveSchema, types: AcceptedTypes, matches: Matches) {
+  constructor(schema: EffectiveSchema, types: AcceptedTypes, matches: Matches, budget: EarlyBudget) {
     this.#schema = schema;
     this.#types = types;
     this.#matches = matches;
+    this.#budget = budget;
+    this.#left = Math.min(MAX_WORK, budget.left);
   }
 
   /** Why the value at `path` can never be part of valid arguments; `undefined` if it could. */
@@ -60,7 +70,7 @@ export class EarlyCheck {
 
   /** What speaks against a piece, in every form that it can take; `undefined` if one of them could fit. */
   #judge(schema: Schema, piece: Piece, wraps: number): Problem | undefined {
-    if (schema === true || this.#depth === MAX_DEPTH || ++this.#visits > MAX_VISITS) return undefined;
+    if (schema === true || this.#depth === MAX_DEPTH || !this.#work(1)) return undefined;
     if (schema === false) return refused(piece);
     this.#depth++;
     const problem = this.#judgeForms(schema, piece, wraps);
@@ -68,21 +78,52 @@ export class EarlyCheck {
     return problem;
   }
 
+  /** `false` when there is no work left. */
+  #work(amount: number): boolean {
+    this.#left -= amount;
+    this.#budget.left -= amount;
+    return this.#left >= 0;
+  }
+
   #judgeForms(node: SchemaNode, piece: Piece, wraps: number): Problem | undefined {
     const wanted = this.#types.of(node);
-    const fitting = forms(piece, wraps).filter((form) => typeOfPiece(form) & wanted);
+    const fitting = this.#forms(piece, wraps, wanted).filter((form) => typeOfPiece(form) & wanted);
     let first: Problem | undefined;
     for (const form of fitting) {
       // Only what is inside a new array has one less to come; for what judges the array beside the node it is there already.
       const isWrap = form.kind === "wrapped" && form !== piece;
       const problem =
-        notListed(node, form) ??
+        this.#notListed(node, form) ??
         this.#inside(node, form, isWrap ? wraps - 1 : wraps) ??
         this.#beside(node, form, wraps);
       if (problem === undefined) return undefined;
       first ??= problem;
     }
     return first ?? wrongType(piece, wanted);
+  }
+
+  /** The piece itself first, then what the coercion could make of it. */
+  #forms(piece: Piece, wraps: number, wanted: TypeSet): Piece[] {
+    const all = [piece];
+    if (wanted & ~STRING && piece.kind === "value" && typeof piece.value === "string") {
+      this.#work(piece.value.length / TEXT_PER_WORK);
+      const said = castString(piece.value, wanted & ~STRING);
+      if (said !== undefined) all.push({ ...piece, value: said });
+    }
+    if (wanted & ARRAY && wraps > 0 && canBeWrapped(piece)) all.push({ kind: "wrapped", inner: piece });
+    return all;
+  }
+
+  /** A listed object or array can still come of another one by what is changed inside, so only other values are compared. */
+  #notListed({ enum: listed, const: only }: SchemaNode, piece: Piece): Problem | undefined {
+    if (piece.kind !== "value" || (typeof piece.value === "object" && piece.value !== null)) return undefined;
+    const { path, value } = piece;
+    const lists = [listed, only === undefined ? undefined : [only]].filter((list) => list !== undefined);
+    if (lists.length === 0) return undefined;
+    this.#work((listed?.length ?? 0) / LISTED_PER_WORK);
+    const text = canonicalText(value);
+    const list = lists.find((allowed) => !allowed.some((one) => canonicalText(one) === text));
+    return list && { kind: "enum", path, allowed: list, value };
   }
 
   /** What else judges the same piece. */
@@ -142,6 +183,10 @@ export class EarlyCheck {
     // The coercion may leave the member out, if another part of the schema declares it.
     const isNull = member.kind === "value" && member.value === null;
     if (isNull && !node.required?.includes(key)) return undefined;
+    if (node.patternProperties !== undefined) {
+      const patterns = Object.keys(node.patternProperties).length;
+      this.#work(patterns * (1 + key.length / TEXT_PER_WORK));
+    }
     const schemas = memberSchemas([node], key, this.#matches);
     const isDeclared = node.properties !== undefined && Object.hasOwn(node.properties, key);
     if (!isDeclared && schemas[0] === false && node.additionalProperties === false) {
@@ -158,17 +203,6 @@ export class EarlyCheck {
 
 function open(path: JsonPath, depth: number, value: JsonValue): Piece {
   return depth === path.length ? { kind: "value", path, value } : { kind: "open", path, depth, value };
-}
-
-/** The piece itself first, then what the coercion could make of it. */
-function forms(piece: Piece, wraps: number): Piece[] {
-  const all = [piece];
-  if (piece.kind === "value" && typeof piece.value === "string") {
-    const said = castString(piece.value, EVERY_TYPE & ~STRING);
-    if (said !== undefined) all.push({ ...piece, value: said });
-  }
-  if (wraps > 0 && canBeWrapped(piece)) all.push({ kind: "wrapped", inner: piece });
-  return all;
 }
 
 function canBeWrapped(piece: Piece): boolean {
@@ -201,16 +235,6 @@ const pick = (piece: Piece): { path: JsonPath; value: JsonValue } => {
   const { path, value } = shown(piece);
   return { path, value };
 };
-
-/** A listed object or array can still come of another one by what is changed inside, so only other values are compared. */
-function notListed({ enum: listed, const: only }: SchemaNode, piece: Piece): Problem | undefined {
-  if (piece.kind !== "value" || (typeof piece.value === "object" && piece.value !== null)) return undefined;
-  const { path, value } = piece;
-  const text = canonicalText(value);
-  const lists = [listed, only === undefined ? undefined : [only]].filter((list) => list !== undefined);
-  const list = lists.find((allowed) => !allowed.some((one) => canonicalText(one) === text));
-  return list && { kind: "enum", path, allowed: list, value };
-}
 
 /** One problem for all branches of a union: what all of them list, if that is what is wrong, else what one says. */
 function sumUp(problems: readonly Problem[]): Problem | undefined {

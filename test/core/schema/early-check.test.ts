@@ -36,7 +36,7 @@ const SCHEMA = compileSchema({
 });
 
 const said = (path: JsonPath, value: JsonValue): string | undefined => {
-  const problem = SCHEMA.hopeless(path, value);
+  const problem = SCHEMA.hopeless(path, value, { left: 10_000 });
   return problem && explain(problem, "en");
 };
 
@@ -85,10 +85,10 @@ for (const [path, value] of [
 
 test("an open schema takes any name, and one that only names a pattern takes what matches it", () => {
   const open = compileSchema({ type: "object", properties: { a: {} }, additionalProperties: true });
-  assert.equal(open.hopeless(["b"], 1), undefined);
+  assert.equal(open.hopeless(["b"], 1, { left: 10_000 }), undefined);
   const named = compileSchema({ type: "object", properties: { a: {} }, patternProperties: { "^x_": {} } });
-  assert.equal(named.hopeless(["x_b"], 1), undefined);
-  assert.ok(named.hopeless(["b"], 1));
+  assert.equal(named.hopeless(["x_b"], 1, { left: 10_000 }), undefined);
+  assert.ok(named.hopeless(["b"], 1, { left: 10_000 }));
 });
 
 test("a value that would take long to judge counts as possible", () => {
@@ -101,7 +101,14 @@ test("a value that would take long to judge counts as possible", () => {
     properties: { list: { type: "array", items: { anyOf: branches } } },
   };
   const list = Array.from({ length: 900 }, () => ({ a: -1 }));
-  assert.equal(compileSchema(wide).hopeless(["list"], list)?.kind, "enum");
+  assert.equal(compileSchema(wide).hopeless(["list"], list, { left: 10_000 })?.kind, "enum");
   const possible = Array.from({ length: 900 }, (_, at) => ({ a: at === 899 ? -1 : 89 }));
-  assert.equal(compileSchema(wide).hopeless(["list"], possible), undefined);
+  assert.equal(compileSchema(wide).hopeless(["list"], possible, { left: 10_000 }), undefined);
+});
+
+test("the work of all looks at one call is bounded: after it nothing more is said", () => {
+  const budget = { left: 3 };
+  assert.ok(SCHEMA.hopeless(["age"], "abc", budget));
+  assert.equal(SCHEMA.hopeless(["age"], "abc", budget) && SCHEMA.hopeless(["age"], "abc", budget), undefined);
+  assert.ok(budget.left < 3);
 });
