@@ -21,6 +21,7 @@ export const DOCUMENTS = [
   "docs/wire.md",
   "docs/tools.md",
   "docs/configuration.md",
+  "docs/protocols.md",
   "AGENTS.md",
   "CONTRIBUTING.md",
 ] as const;

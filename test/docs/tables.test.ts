@@ -2,6 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { SETTINGS, type SettingSchema } from "../../src/config-schema.ts";
+import { PROTOCOL_NAMES } from "../../src/core/protocol/text/choose.ts";
 import { checkToolDefinition } from "../../src/core/tool-definition.ts";
 import { firstColumn, readText, tableUnder } from "./markdown.ts";
 
@@ -38,6 +39,12 @@ function flatMembers(definition: object): Map<string, unknown> {
   });
   return new Map(members);
 }
+
+test("docs/protocols.md has every text protocol and no other", () => {
+  const cells = tableUnder(readText("docs/protocols.md"), "Formats").map(([name = ""]) => name);
+  const documented = cells.flatMap((cell) => [...cell.matchAll(/`([^`]+)`/g)].map((match) => match[1]));
+  assert.deepEqual([...documented, "native", "auto"].sort(), [...PROTOCOL_NAMES].sort());
+});
 
 test("docs/tools.md has every member of a tool definition, with its default", () => {
   const rows = tableUnder(readText("docs/tools.md"), "A definition");
