@@ -87,6 +87,8 @@ class GrammarReader implements TextReader {
   readonly #steps: Reading<void>;
   #line: LineState = "start";
   #previous = "";
+  /** Ambiguous strings may still open calls. */
+  #guesses = true;
   /** What the reading stands in, where that is plain text or plain reasoning. */
   #resting: "content" | "reasoning" | undefined;
 
@@ -154,10 +156,8 @@ class GrammarReader implements TextReader {
   *#markup(marker: string): Reading<void> {
     const isFence = FENCES.includes(marker);
     const mayFence = isFence && this.#line !== "text";
-    if (yield* this.#calls(marker)) {
-      this.#line = "start";
-      this.#previous = "";
-    } else if (marker === this.#reasoning[0] && this.#previous !== "`") {
+    if (yield* this.#calls(marker)) this.passed("start");
+    else if (marker === this.#reasoning[0] && this.#previous !== "`") {
       this.#input.at += marker.length;
       this.#out.markup();
       yield* this.#thought();
@@ -174,10 +174,16 @@ class GrammarReader implements TextReader {
     if (this.#previous === "`") return false;
     for (const opener of this.#openers) {
       if (opener.marker !== marker) continue;
-      if (opener.ambiguous && this.#line !== "start" && !FENCES.includes(marker)) continue;
+      if (opener.ambiguous && !this.#mayGuess(marker)) continue;
       if (yield* this.#try(opener.block)) return true;
+      // What was read to the end in vain is not read from each further line to the end again.
+      if (opener.ambiguous && this.#input.ended) this.#guesses = false;
     }
     return false;
+  }
+
+  #mayGuess(marker: string): boolean {
+    return this.#guesses && (this.#line === "start" || FENCES.includes(marker));
   }
 
   /** Reads a block; `false` leaves everything as it was. */
@@ -208,8 +214,7 @@ class GrammarReader implements TextReader {
   #closeThought(): void {
     this.#input.at += this.#reasoning[1].length;
     this.#out.markup();
-    this.#line = "start";
-    this.#previous = "";
+    this.passed("start");
   }
 
   /** `true`: the reasoning is over. */

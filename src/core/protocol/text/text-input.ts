@@ -1,6 +1,12 @@
 /** Text that a reader gives back must be kept; more than this is no call that anybody could use. */
 const MAX_KEPT = 4 * 1024 * 1024;
 
+/** A place to return to. */
+export interface Mark {
+  readonly piece: number;
+  readonly at: number;
+}
+
 /**
  * The text of a reply as a grammar reads it: what has come and is not used up. A grammar is a generator that yields when it needs
  * more; since it decides by characters alone, the cut of the text changes nothing.
@@ -60,32 +66,40 @@ export class TextInput {
   }
 
   /** From here on text is kept, so that `back` can return to it. */
-  mark(): number {
-    this.#compact();
+  mark(): Mark {
     this.#marks++;
-    return this.#kept.length;
+    return { piece: this.#kept.length, at: this.at };
   }
 
-  /** Returns to a mark, which is gone then, as are all later ones. */
-  back(mark: number): void {
-    this.#compact();
-    this.text = this.#kept.slice(mark).join("") + this.text;
-    this.#kept.length = mark;
-    this.#keptLength = this.#kept.reduce((sum, { length }) => sum + length, 0);
+  /** Returns to a mark, which is gone then, as are all later ones. Costs nothing where all is still in `text`. */
+  back({ piece, at }: Mark): void {
     this.#marks--;
+    if (piece === this.#kept.length) {
+      this.at = at;
+      return;
+    }
+    const [first = "", ...later] = this.#kept.splice(piece);
+    this.text = first.slice(at) + later.join("") + this.text;
+    this.at = 0;
+    if (at > 0) this.#kept.push(first.slice(0, at));
+    this.#keptLength = this.#kept.reduce((sum, { length }) => sum + length, 0);
+    if (this.#marks === 0) this.#forget();
   }
 
   /** The text behind a mark up to where the reader stands. */
-  since(mark: number): string {
-    this.#compact();
-    return this.#kept.slice(mark).join("");
+  since({ piece, at }: Mark): string {
+    if (piece === this.#kept.length) return this.text.slice(at, this.at);
+    const [first = "", ...later] = this.#kept.slice(piece);
+    return first.slice(at) + later.join("") + this.text.slice(0, this.at);
   }
 
   /** Gives up a mark: there will be no return to it. */
   release(): void {
     this.#marks--;
-    if (this.#marks > 0) return;
-    this.#compact();
+    if (this.#marks === 0) this.#forget();
+  }
+
+  #forget(): void {
     this.#kept = [];
     this.#keptLength = 0;
   }
