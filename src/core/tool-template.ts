@@ -92,6 +92,8 @@ export function renderToolRequest(
 }
 
 function namesIn(template: string): string[] {
+  // Most parts of a request are fixed text, and each is looked at for every call.
+  if (!template.includes("{")) return [];
   return Array.from(template.matchAll(PLACEHOLDER), (match) => match[2]).filter((name) => name !== undefined);
 }
 

@@ -84,6 +84,8 @@ const REFUSES = {
 } as const satisfies Record<string, Refuses>;
 type Rule = keyof typeof REFUSES;
 
+const MAX_VERDICTS = 1_000;
+
 /** See {@link AddressGuard}. */
 export function createAddressGuard(options: AddressGuardOptions): AddressGuard {
   const listed = new Set(options.allowHosts.flatMap(originsOf));
@@ -93,8 +95,19 @@ export function createAddressGuard(options: AddressGuardOptions): AddressGuard {
       ? "listed"
       : "guarded";
   };
+  // The verdict depends on scheme, host and port alone, and a gateway calls few of them, each for ever again.
+  const verdicts = new Map<string, string | undefined>();
+  const ofOrigin = (url: URL): string | undefined => {
+    const origin = `${url.protocol}//${url.host}`;
+    if (verdicts.has(origin)) return verdicts.get(origin);
+    if (verdicts.size === MAX_VERDICTS) verdicts.clear();
+    const refusal = refusalOf(url, ruleFor);
+    verdicts.set(origin, refusal);
+    return refusal;
+  };
   return {
-    allowUrl: (url) => refusalOf(url, ruleFor),
+    allowUrl: (url) =>
+      typeof url === "string" || url.username || url.password ? refusalOf(url, ruleFor) : ofOrigin(url),
     connector: () => createConnector(options.lookup ?? (dns.lookup as LookupFunction), ruleFor),
   };
 }
