@@ -79,10 +79,11 @@ export class TextInput {
       return;
     }
     const [first = "", ...later] = this.#kept.splice(piece);
-    this.text = first.slice(at) + later.join("") + this.text;
+    const restored = first.slice(at) + later.join("");
+    this.text = restored + this.text;
     this.at = 0;
     if (at > 0) this.#kept.push(first.slice(0, at));
-    this.#keptLength = this.#kept.reduce((sum, { length }) => sum + length, 0);
+    this.#keptLength -= restored.length;
     if (this.#marks === 0) this.#forget();
   }
 
