@@ -1,4 +1,4 @@
-import { Brackets } from "./brackets.ts";
+import { Brackets, MAX_BRACKETS } from "./brackets.ts";
 import type { Block } from "./grammar.ts";
 import { skipTrailers, textBefore } from "./lookahead.ts";
 import { argumentsToJson, cutArgumentsToJson, type Quote } from "./loose-literal.ts";
@@ -71,8 +71,8 @@ class Body {
   /** Gives the call out before its end has come. */
   *live(input: TextInput, out: Output, name: string, schema: SchemaView): Reading<boolean> {
     const call = out.call(name);
-    const { text, whole } = yield* this.#brackets.read(input);
-    if (whole) {
+    const { text, end } = yield* this.#brackets.read(input);
+    if (end === "closed") {
       out.arguments(call, argumentsToJson(text, this.#syntax, schema) ?? text);
       out.callEnd(call);
     } else out.arguments(call, cutArgumentsToJson(text, this.#syntax, schema));
@@ -81,8 +81,8 @@ class Body {
 
   /** Gives the call out only if all of it can be read. */
   *whole(input: TextInput, out: Output, name: string, schema: SchemaView): Reading<boolean> {
-    const { text, whole } = yield* this.#brackets.read(input);
-    const json = whole ? argumentsToJson(text, this.#syntax, schema) : undefined;
+    const { text, end } = yield* this.#brackets.read(input, MAX_BRACKETS);
+    const json = end === "closed" ? argumentsToJson(text, this.#syntax, schema) : undefined;
     if (json !== undefined) out.wholeCall(name, json);
     return json !== undefined;
   }

@@ -8,6 +8,8 @@ export class CallWriter {
   readonly #out: Output;
   readonly #name: string;
   readonly #call: number | undefined;
+  /** Whether the call goes out as it comes. */
+  readonly live: boolean;
   #kept = "";
   readonly #members = new Set<string>();
   #raw = false;
@@ -15,6 +17,7 @@ export class CallWriter {
   constructor(out: Output, name: string, live: boolean) {
     this.#out = out;
     this.#name = name;
+    this.live = live;
     this.#call = live ? out.call(name) : undefined;
   }
 
@@ -32,6 +35,11 @@ export class CallWriter {
   raw(text: string): void {
     this.#raw = true;
     this.#put(text);
+  }
+
+  /** Nothing has been written yet. */
+  get empty(): boolean {
+    return this.#members.size === 0 && !this.#raw;
   }
 
   /** Whether all of these members are there, as far as that can be told. */

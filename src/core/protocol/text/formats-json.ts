@@ -17,7 +17,7 @@ export const fenced = (shape?: CallShape): Opener[] =>
     ambiguous: true,
   }));
 
-/** What most models open a JSON call with. */
+/** JSON in the marks that several families share; what stands in them decides between those. */
 export const TOOL_CALL = marked({ marker: "<tool_call>", close: ["</tool_call>", "</think>"] });
 const TOOL_CALLS_TOKEN = marked({ marker: "<|tool_call|>", close: ["<|/tool_call|>"] });
 

@@ -6,7 +6,6 @@ import { pythonBlock } from "./python-block.ts";
 const LIST: Opener = {
   marker: "[",
   block: pythonBlock({ marker: "[", close: ["<|python_end|>"], declaredOnly: true }),
-  ambiguous: true,
 };
 const python = (marker: string, close: string): Opener => ({
   marker,
@@ -72,4 +71,5 @@ const GRAMMARS: readonly Grammar[] = [
   },
 ];
 
+/** The formats in which arguments are written as literals of a programming language, or nearly so. */
 export const LITERAL_FORMATS: readonly GrammarFormat[] = GRAMMARS.map(grammarFormat);

@@ -1,68 +1,45 @@
-import { type Grammar, type GrammarFormat, grammarFormat } from "./grammar.ts";
-import { namedTags } from "./named-tags.ts";
+import { TOOL_CALL } from "./formats-json.ts";
+import { type Grammar, type GrammarFormat, grammarFormat, type Opener } from "./grammar.ts";
+import { type NamedTags, namedTags } from "./named-tags.ts";
 import { nestedTags } from "./nested-tags.ts";
 import { pairedTags } from "./paired-tags.ts";
-
 import { taggedOpeners } from "./tagged.ts";
 
-const BARS = ["｜DSML｜", "|DSML|", "｜｜DSML｜｜"];
+const named = (row: NamedTags): Opener[] => taggedOpeners(namedTags(row));
 
-/** Formats that write a tag for each parameter. */
+/** `<function=NAME><parameter=KEY>` in a wrapper. */
+const functions = (wrapper: string): Opener[] =>
+  named({ wrappers: [wrapper], call: "function", parameter: "parameter", assign: "=", frame: "lines" });
+
+/** `<invoke name="NAME"><parameter name="KEY">` in one of several wrappers, with something before the names of the tags. */
+const invokes = (wrappers: readonly string[], prefix = "", eos?: string): Opener[] =>
+  named({
+    wrappers: wrappers.map((wrapper) => prefix + wrapper),
+    call: `${prefix}invoke`,
+    parameter: `${prefix}parameter`,
+    assign: " name=",
+    eos,
+  });
+
+/** One token with its bars, as models write it. */
+const DSML = ["｜DSML｜", "|DSML|", "｜｜DSML｜｜"];
+
 const GRAMMARS: readonly Grammar[] = [
-  {
-    names: ["qwen3_coder"],
-    openers: taggedOpeners(
-      namedTags({
-        wrappers: ["tool_call"],
-        call: "function",
-        parameter: "parameter",
-        assign: "=",
-        frame: "lines",
-      }),
-    ),
-  },
+  { names: ["qwen3_coder"], openers: [...functions("tool_call"), TOOL_CALL] },
   {
     names: ["seed_oss"],
     reasoning: ["<seed:think>", "</seed:think>"],
-    openers: taggedOpeners(
-      namedTags({
-        wrappers: ["seed:tool_call"],
-        call: "function",
-        parameter: "parameter",
-        assign: "=",
-        frame: "lines",
-      }),
-    ),
+    openers: functions("seed:tool_call"),
   },
-  {
-    names: ["minimax_m2"],
-    openers: taggedOpeners(
-      namedTags({
-        wrappers: ["minimax:tool_call"],
-        call: "invoke",
-        parameter: "parameter",
-        assign: " name=",
-      }),
-    ),
-  },
+  { names: ["minimax_m2"], openers: invokes(["minimax:tool_call"]) },
   {
     names: ["anthropic_xml"],
-    openers: taggedOpeners(
-      namedTags({ wrappers: ["function_calls"], call: "invoke", parameter: "parameter", assign: " name=" }),
-    ),
+    openers: ["", "antml:"].flatMap((prefix) => invokes(["function_calls"], prefix)),
   },
   {
     names: ["deepseek_dsml"],
-    openers: BARS.flatMap((bars) =>
-      taggedOpeners(
-        namedTags({
-          wrappers: [`${bars}function_calls`, `${bars}tool_calls`],
-          call: `${bars}invoke`,
-          parameter: `${bars}parameter`,
-          assign: " name=",
-          eos: "<｜end▁of▁sentence｜>",
-        }),
-      ),
+    openers: DSML.flatMap((token) =>
+      invokes(["function_calls", "tool_calls"], token, "<｜end▁of▁sentence｜>"),
     ),
   },
   {
@@ -72,24 +49,21 @@ const GRAMMARS: readonly Grammar[] = [
   },
   {
     names: ["minicpm5"],
-    openers: taggedOpeners(
-      namedTags({ wrappers: [], call: "function", parameter: "param", assign: " name=", frame: "cdata" }),
-    ),
+    openers: named({ wrappers: [], call: "function", parameter: "param", assign: " name=", frame: "cdata" }),
   },
   {
     names: ["step3"],
     drops: ["<｜tool_calls_begin｜>", "<｜tool_calls_end｜>"],
-    openers: taggedOpeners(
-      namedTags({
-        wrappers: [{ open: "<｜tool_call_begin｜>function<｜tool_sep｜>", close: "<｜tool_call_end｜>" }],
-        call: "steptml:invoke",
-        parameter: "steptml:parameter",
-        assign: " name=",
-      }),
-    ),
+    openers: named({
+      wrappers: [{ open: "<｜tool_call_begin｜>function<｜tool_sep｜>", close: "<｜tool_call_end｜>" }],
+      call: "steptml:invoke",
+      parameter: "steptml:parameter",
+      assign: " name=",
+    }),
   },
-  { names: ["glm4"], openers: taggedOpeners(pairedTags([], "tool_call")) },
+  { names: ["glm4"], openers: [...taggedOpeners(pairedTags([], "tool_call")), TOOL_CALL] },
   { names: ["hy_v3"], openers: taggedOpeners(pairedTags(["tool_calls"], "tool_call")) },
 ];
 
+/** The formats with a tag for each parameter. */
 export const TAG_FORMATS: readonly GrammarFormat[] = GRAMMARS.map(grammarFormat);

@@ -13,7 +13,9 @@ export const HARMONY_ENDS = ["<|end|>", "<|call|>", "<|return|>"] as const;
 /** What opens one. */
 export const HARMONY_MARKERS = [START, CHANNEL, MESSAGE] as const;
 
-const IN_HEADER = new Markers([START, CHANNEL, MESSAGE, "<|constrain|>", ...HARMONY_ENDS]);
+/** No header has one: arguments have begun without the token that says so. */
+const BRACE = "{";
+const IN_HEADER = new Markers([START, CHANNEL, MESSAGE, BRACE, "<|constrain|>", ...HARMONY_ENDS]);
 const ENDS = new Markers(HARMONY_ENDS);
 const BODY_ENDS = new Markers([...HARMONY_ENDS, START]);
 /** A longer header is none: its message has begun without the token that says so. */
@@ -38,7 +40,7 @@ export const harmonyMessage: Block = function* read(input, out, { tools }) {
   const to = destination(header, tools.size > 0);
   if (to.kind === "content") out.content(header.body);
   else if (to.kind === "reasoning") out.thought(header.body);
-  if (!header.over) yield* passBody(input, out, to);
+  if (!header.over) yield* passBody(input, out, to, header.body !== "");
   yield* ENDS.skip(input);
   return true;
 };
@@ -54,9 +56,9 @@ function destination({ role, channel, recipient }: Header, hasTools: boolean): D
 }
 
 /** Reads a message's text up to what ends it; content is read as text. */
-function* passBody(input: TextInput, out: Output, to: Destination): Reading<void> {
+function* passBody(input: TextInput, out: Output, to: Destination, begun: boolean): Reading<void> {
   if (to.kind === "call") yield* passCall(input, new CallWriter(out, to.name, true));
-  else if (to.kind === "reasoning") yield* passThought(input, out);
+  else if (to.kind === "reasoning") yield* passThought(input, out, begun);
   else if (to.kind === "nobody") yield* flow(input, BODY_ENDS, () => {});
 }
 
@@ -87,6 +89,7 @@ function* readHeader(input: TextInput): Reading<Header | undefined> {
       if (input.ended && input.drained && header.body === "") return undefined;
       return header;
     }
+    if (marker === BRACE) return header;
     if (marker === MESSAGE) {
       input.at += marker.length;
       return { ...header, body: "" };
@@ -99,12 +102,13 @@ function* readHeader(input: TextInput): Reading<Header | undefined> {
 
 /** Collects text up to a token; `undefined` where none comes for too long. */
 function* within(input: TextInput, pieces: string[]): Reading<string | undefined> {
-  for (let length = 0; ; ) {
+  for (let left = MAX_HEADER; ; ) {
     const { marker, at } = IN_HEADER.find(input);
-    length += at - input.at;
-    pieces.push(input.take(at));
+    const end = Math.min(at, input.at + left);
+    left -= end - input.at;
+    pieces.push(input.take(end));
+    if (end < at || (input.ended && marker === undefined)) return undefined;
     if (marker !== undefined) return marker;
-    if (input.ended || length > MAX_HEADER) return undefined;
     yield;
   }
 }
@@ -117,11 +121,12 @@ function readPart(header: Header, token: string, text: string): void {
   if (token === START && word !== "") header.role = word;
   if (token !== CHANNEL) return;
   header.channel = word;
-  header.body = recipient === undefined && others.length > 0 ? text.trim().slice(word.length).trim() : "";
+  header.body =
+    recipient === undefined && others.length > 0 ? text.trimStart().slice(word.length).trimStart() : "";
 }
 
-function* passThought(input: TextInput, out: Output): Reading<void> {
-  let begun = false;
+function* passThought(input: TextInput, out: Output, isBegun: boolean): Reading<void> {
+  let begun = isBegun;
   yield* flow(input, BODY_ENDS, (text) => {
     if (begun) out.reasoning(text);
     else out.thought(text);

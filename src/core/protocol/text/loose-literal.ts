@@ -27,7 +27,7 @@ const WORDS: Readonly<Record<string, string>> = {
   null: "null",
 };
 const NUMBER =
-  /[-+]?(?:0[xX][\da-fA-F_]+|0[oO][0-7_]+|0[bB][01_]+|(?:\d[\d_]*\.?[\d_]*|\.\d[\d_]*)(?:[eE][-+]?\d+)?)(?![\w.])/y;
+  /[-+]?(?:0[xX][\da-fA-F_]+|0[oO][0-7_]+|0[bB][01_]+|(?:\d[\d_]*(?:\.[\d_]*)?|\.\d[\d_]*)(?:[eE][-+]?\d+)?)(?![\w.])/y;
 const NAME = /[\p{L}_$][\p{L}\p{N}_$.-]*/uy;
 const STRING_PREFIX = /(?:[rR][bB]?|[bB][rR]?|[uU])(?=["'])/y;
 
@@ -206,8 +206,7 @@ class LiteralReader {
 
   #cutString({ escapes }: Quote): never {
     const rest = this.#text.slice(this.#at);
-    // An escape may have been cut too.
-    this.#pieces.push(inString(escapes ? decodeEscapes(rest.replace(/\\[^\\]{0,8}$/, "")) : rest));
+    this.#pieces.push(inString(escapes ? decodeEscapes(rest.replace(CUT_ESCAPE, "$1")) : rest));
     throw new NoLiteral();
   }
 
@@ -264,6 +263,8 @@ function numberToJson(written: string): string {
   return `${sign}${integer}${decimals}${exponent === undefined ? "" : `e${exponent}`}`;
 }
 
+/** The beginning of an escape at the end of a text. */
+const CUT_ESCAPE = /((?:^|[^\\])(?:\\\\)*)\\(?:x[\da-f]?|u[\da-f]{0,3}|U[\da-f]{0,7})?$/i;
 const ESCAPE = /\\(?:x([\da-fA-F]{2})|u([\da-fA-F]{4})|U([\da-fA-F]{8})|([0-7]{1,3})|([\s\S]))/g;
 const CONTROL: Readonly<Record<string, string>> = {
   n: "\n",

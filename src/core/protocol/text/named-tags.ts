@@ -15,7 +15,7 @@ export interface NamedTags {
   /** What stands between a tag and the name it carries. */
   assign: "=" | " name=";
   frame?: Frame;
-  eos?: string;
+  eos?: string | undefined;
 }
 
 /** Longer names are none. */

@@ -64,12 +64,12 @@ class Elements {
     return name;
   }
 
+  /** A string: there are no tags in it, so any tag ends it. */
   *#text(input: TextInput, name: string, value: ValueWriter): Reading<MemberEnd> {
-    const close = new Markers([this.#close(name)]);
-    if ((yield* flow(input, close, (text) => value.push(text))) === undefined) return "cut";
-    yield* close.skip(input);
+    if ((yield* flow(input, this.#tag, (text) => value.push(text))) === undefined) return "cut";
+    const closed = (yield* new Markers([this.#close(name)]).skip(input)) !== undefined;
     value.end();
-    return "closed";
+    return closed ? "closed" : "loose";
   }
 
   /** The JSON of what stands between a tag and the one that closes it; `undefined`: the reply ended in it. */

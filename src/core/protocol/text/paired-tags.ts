@@ -88,10 +88,11 @@ function* readName(input: TextInput, tools: Tools): Reading<string | undefined> 
   const names = [...tools.keys()];
   for (;;) {
     const { marker, at } = NAME_ENDS.find(input);
+    if (at - input.at > MAX_NAME) return "";
     const written = input.text.slice(input.at, at);
     const begun = names.some((name) => name.startsWith(written.trimEnd()));
     if (marker !== undefined) return written;
-    if (at - input.at > MAX_NAME || !(begun || NAME.test(written))) return "";
+    if (!(begun || NAME.test(written))) return "";
     if (input.ended) {
       if (!begun || written === "") return "";
       input.at = input.text.length;

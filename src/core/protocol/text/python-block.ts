@@ -1,4 +1,4 @@
-import { Brackets } from "./brackets.ts";
+import { Brackets, MAX_BRACKETS } from "./brackets.ts";
 import type { Block } from "./grammar.ts";
 import { flow, skipTrailers, textBefore } from "./lookahead.ts";
 import { argumentsToJson, cutArgumentsToJson, PYTHON } from "./loose-literal.ts";
@@ -15,7 +15,7 @@ export interface PythonCalls {
   close: readonly string[];
   /** Only declared names count. */
   declaredOnly?: true;
-  /** The calls stand in a code block, which is passed over to its end: what else is in it is text. */
+  /** The calls stand in a code block, all of which is markup. */
   code?: true;
 }
 
@@ -36,7 +36,8 @@ export function pythonBlock(row: PythonCalls): Block {
     const any = yield* readCalls(input, out, context, { inList, declaredOnly: row.declaredOnly === true });
     if (!any) return false;
     if (row.code) {
-      if ((yield* flow(input, close, (text) => out.content(text))) !== undefined) yield* close.skip(input);
+      yield* flow(input, close, () => {});
+      yield* close.skip(input);
     } else if (row.close.length > 0) yield* skipTrailers(input, close);
     return true;
   };
@@ -102,10 +103,11 @@ function* readBody(
     written.startsWith(NAMESPACE) && !tools.has(written) ? written.slice(NAMESPACE.length) : written;
   if (declaredOnly && !tools.has(name)) return undefined;
   const schema = new SchemaView(tools.get(name));
-  const { text, whole } = yield* BRACKETS.read(input);
-  if (!whole) return { name, text: cutArgumentsToJson(text, PYTHON, schema), whole };
+  const { text, end } = yield* BRACKETS.read(input, declaredOnly ? MAX_BRACKETS : Infinity);
+  if (end === "deep") return undefined;
+  if (end === "cut") return { name, text: cutArgumentsToJson(text, PYTHON, schema), whole: false };
   const json = argumentsToJson(text, PYTHON, schema);
-  return json === undefined && declaredOnly ? undefined : { name, text: json ?? text, whole };
+  return json === undefined && declaredOnly ? undefined : { name, text: json ?? text, whole: true };
 }
 
 /** What stands between two calls. `true`: another one may follow; `undefined`: this is no list of calls. */

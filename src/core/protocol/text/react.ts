@@ -1,4 +1,4 @@
-import { Brackets } from "./brackets.ts";
+import { Brackets, MAX_BRACKETS } from "./brackets.ts";
 import { CallWriter } from "./call-writer.ts";
 import type { Block } from "./grammar.ts";
 import { passValue } from "./json-value.ts";
@@ -89,8 +89,8 @@ function* passAction(input: TextInput, out: Output, context: ReaderContext): Rea
   if (name === undefined) return false;
   const schema = new SchemaView(context.tools.get(name));
   if (input.next === "(") {
-    const { text, whole } = yield* BRACKETS.read(input);
-    const json = whole ? argumentsToJson(text, PYTHON, schema) : undefined;
+    const { text, end } = yield* BRACKETS.read(input, MAX_BRACKETS);
+    const json = end === "closed" ? argumentsToJson(text, PYTHON, schema) : undefined;
     if (json === undefined) return false;
     out.wholeCall(name, json);
   } else if (yield* passInputLabel(input)) {
@@ -106,13 +106,14 @@ function* readName(input: TextInput, { tools }: ReaderContext): Reading<string |
   const names = [...tools.keys()];
   for (;;) {
     const { marker, at } = NAME_END.find(input);
+    if (at - input.at > MAX_NAME) return undefined;
     const written = input.text.slice(input.at, at).replace(/^[`"'*\s]+|[`"'*\s]+$/g, "");
     if (marker !== undefined || input.ended) {
       if (!tools.has(written)) return undefined;
       input.at = marker === undefined ? input.text.length : at;
       return written;
     }
-    if (at - input.at > MAX_NAME || !names.some((name) => name.startsWith(written))) return undefined;
+    if (!names.some((name) => name.startsWith(written))) return undefined;
     yield;
   }
 }

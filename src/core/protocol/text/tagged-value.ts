@@ -29,6 +29,9 @@ export interface TextValues {
   readKey(input: TextInput): Reading<Key | undefined>;
 }
 
+/** What models call a parameter that holds all of them. */
+const WHOLE = "arguments";
+
 /** Inputs that were read to their end in vain: a further search would end there too. */
 const exhausted = new WeakSet<TextInput>();
 
@@ -52,11 +55,35 @@ export class TextMembers {
   *read(input: TextInput, writer: CallWriter, schema: SchemaView): Reading<MemberEnd> {
     const key = yield* this.#values.readKey(input);
     if (!key) return "cut";
+    if (key.name === WHOLE && writer.empty && !schema.has(WHOLE))
+      return yield* this.#whole(input, writer, schema, key);
     writer.member(key.name);
     const value = new ValueWriter(writer, schema.property(key.name), key.kind, this.#values.frame);
     const end = yield* this.#pass(input, schema, (text) => value.push(text));
     if (end !== "cut") value.end();
     return end;
+  }
+
+  /** One parameter of this name that nobody declared may hold all arguments. */
+  *#whole(input: TextInput, writer: CallWriter, schema: SchemaView, key: Key): Reading<MemberEnd> {
+    let text = "";
+    const end = yield* this.#pass(input, schema, (piece) => {
+      text += piece;
+    });
+    const alone = !(yield* ahead(input, () => this.#anotherFollows(input)));
+    if (alone && /^\s*\{/.test(text)) writer.raw(text.trim());
+    else {
+      writer.member(key.name);
+      const value = new ValueWriter(writer, schema.property(key.name), key.kind, this.#values.frame);
+      value.push(text);
+      if (end !== "cut") value.end();
+    }
+    return end;
+  }
+
+  *#anotherFollows(input: TextInput): Reading<boolean> {
+    yield* skipBlanks(input);
+    return (yield* this.#values.structure.here(input)) === this.#values.key;
   }
 
   *#pass(input: TextInput, schema: SchemaView, take: (text: string) => void): Reading<MemberEnd> {

@@ -216,6 +216,8 @@ class Tagged {
       switch (yield* this.#between(input)) {
         case "member":
           end = yield* this.#grammar.member(input, writer, schema);
+          // What is not certain to be a call must at least be whole.
+          if (end === "loose" && !writer.live) return "cut";
           break;
         case "call":
           return "closed";
