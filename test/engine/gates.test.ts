@@ -170,3 +170,16 @@ test("numbers that a double does not hold are written as they came, also where s
     '{"n":5,"any":1e400,"name":"a","list":[-0,{"x":0.1e-400},1e400],"on":true}',
   );
 });
+
+test("what is wrong with a text that is no JSON is said in the language asked for", () => {
+  for (const [raw, said] of [
+    ['{"city":', "文本不完整"],
+    ['{"city":"x"}}', '第 13 个字符处不应出现 "}"'],
+    ["[".repeat(65), "嵌套过深"],
+  ] as const) {
+    const feedback = `${pass(raw, {}, { locale: "zh" }).refusal?.feedback}`;
+    assert.ok(feedback.includes(said), feedback);
+    assert.doesNotMatch(feedback, /Expected|position|found/);
+    assert.ok(feedback.length <= 80, feedback);
+  }
+});

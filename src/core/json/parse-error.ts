@@ -17,6 +17,14 @@ export function jsonErrorMessage({ offset, expected, found }: JsonError): string
   return `Expected ${expected} at position ${offset}, but found ${found}.`;
 }
 
+/** The same in Chinese, without the words that only English has for what was expected. */
+export function jsonErrorMessageZh({ reason, offset, found }: JsonError): string {
+  if (reason === "incomplete") return "文本不完整。";
+  if (reason === "depth") return "嵌套过深。";
+  if (reason === "length") return "文本过长。";
+  return `第 ${offset + 1} 个字符处不应出现 ${found}。`;
+}
+
 /** Names one UTF-16 unit: in quotes when a reader can see it, else by its code. A half of a pair is named by its code. */
 export function nameUnit(unit: string): string {
   if (/^[\p{L}\p{N}\p{P}\p{S}]$/u.test(unit)) return JSON.stringify(unit);

@@ -1,5 +1,4 @@
-import type { JsonValue } from "../json/value.ts";
-import { list, quote, type Wording } from "./message-parts.ts";
+import { type Listed, list, type Sent, type Wording } from "./message-parts.ts";
 import type { Rule } from "./problem.ts";
 
 const AGAIN = "Correct it and call again.";
@@ -13,6 +12,9 @@ const TYPES: Readonly<Record<string, string>> = {
   boolean: "a boolean (true or false)",
   null: "null",
 };
+
+/** Shorter, where several types are possible. */
+const SHORT: Readonly<Record<string, string>> = { boolean: "a boolean" };
 
 /** What each rule demands; `limit` is already written as text. */
 const RULES: Readonly<Record<Rule, (limit: string) => string>> = {
@@ -43,43 +45,42 @@ const RULES: Readonly<Record<Rule, (limit: string) => string>> = {
 /** The messages in English. */
 export const english: Wording = {
   missing(names, unexpected, meant) {
-    const missing =
-      names.length === 1 ? `${parameter(names[0])} is missing` : `Parameters ${quoted(names)} are missing`;
-    if (unexpected.length === 0)
-      return `${missing}. Add ${names.length === 1 ? "it" : "them"} and call again.`;
-    const unknown = `you sent ${quoted(unexpected)}, which ${unexpected.length === 1 ? "is" : "are"} not known`;
+    const isOne = names.count === 1;
+    const missing = isOne
+      ? `${parameter(names.shown[0])} is missing`
+      : `Parameters ${quoted(names)} are missing`;
+    if (unexpected.count === 0) return `${missing}. Add ${isOne ? "it" : "them"} and call again.`;
+    const unknown = `you sent ${quoted(unexpected)}, which ${unexpected.count === 1 ? "is" : "are"} not known`;
     const hint = meant === undefined ? "" : `; did you mean "${meant}"?`;
     return `${missing}, and ${unknown}${hint || "."} ${AGAIN}`;
   },
   unexpected(names, near, known) {
-    const isOne = names.length === 1;
-    const unknown = isOne
-      ? `${parameter(names[0])} is not known`
-      : `Parameters ${quoted(names)} are not known`;
-    const nearest = near.length > 0 ? `; did you mean ${list(near.map(inQuotes), " or ")}?` : undefined;
-    const listed =
-      known.length > 0
-        ? `; the known ones are ${list(known.map(inQuotes), " and ")}.`
-        : "; none are allowed here.";
-    return `${unknown}${nearest ?? listed} ${AGAIN}`;
+    const unknown =
+      names.count === 1
+        ? `${parameter(names.shown[0])} is not known`
+        : `Parameters ${quoted(names)} are not known`;
+    if (near.length > 0) return `${unknown}; did you mean ${list(near.map(inQuotes), " or ")}? ${AGAIN}`;
+    const listed = known.count > 0 ? `the known ones are ${quoted(known)}` : "none are allowed here";
+    return `${unknown}; ${listed}. ${AGAIN}`;
   },
   type(name, types, value) {
-    const wanted = list(
-      types.map((type) => TYPES[type] ?? type),
-      " or ",
+    const words = types.map(
+      (type) => (types.length > 1 ? (SHORT[type] ?? TYPES[type]) : TYPES[type]) ?? type,
     );
-    return `${parameter(name)} must be ${wanted}, but you sent ${described(value)}. ${AGAIN}`;
+    return `${parameter(name)} must be ${list(words, " or ")}, but you sent ${described(value)}. ${AGAIN}`;
   },
-  enum(name, allowed, count, value, near) {
-    const more = count > allowed.length ? `, … (${count} values)` : "";
-    const wanted =
-      count === 1 ? `be ${quote(allowed[0] ?? null)}` : `be one of ${allowed.map(quote).join(", ")}${more}`;
-    const nearest =
-      near.length > 0 && count > 1 ? ` The nearest is ${list(near.map(inQuotes), " or ")}.` : "";
+  enum(name, { shown, count }, value, near) {
+    const nearby = list(near.map(inQuotes), " or ");
+    if (count > shown.length && nearby !== "") {
+      return `${parameter(name)} must be one of ${count} values, the nearest is ${nearby}, but you sent ${described(value)}. ${AGAIN}`;
+    }
+    const more = count > shown.length ? `, … (${count} values)` : "";
+    const wanted = count === 1 ? `be ${shown[0]}` : `be one of ${shown.join(", ")}${more}`;
+    const nearest = nearby !== "" && count > 1 ? ` The nearest is ${nearby}.` : "";
     return `${parameter(name)} must ${wanted}, but you sent ${described(value)}.${nearest} ${AGAIN}`;
   },
   rule(rule, name, limit, value) {
-    return `${parameter(name)} ${RULES[rule](quote(limit))}, but you sent ${described(value)}. ${AGAIN}`;
+    return `${parameter(name)} ${RULES[rule](limit)}, but you sent ${described(value)}. ${AGAIN}`;
   },
   bound(bound, name, limit) {
     switch (bound) {
@@ -105,15 +106,11 @@ function inQuotes(name: string): string {
   return `"${name}"`;
 }
 
-function quoted(names: readonly (string | undefined)[]): string {
-  return list(
-    names.map((name) => inQuotes(name ?? "")),
-    " and ",
-  );
+function quoted({ shown, count }: Listed): string {
+  const names = shown.map(inQuotes);
+  return list(count > shown.length ? [...names, `${count - shown.length} more`] : names, " and ");
 }
 
-function described(value: JsonValue): string {
-  if (value === null || typeof value === "boolean") return String(value);
-  const type = Array.isArray(value) ? "array" : typeof value === "bigint" ? "number" : typeof value;
-  return `the ${type} ${quote(value)}`;
+function described({ type, text }: Sent): string {
+  return type === "null" || type === "boolean" ? text : `the ${type} ${text}`;
 }

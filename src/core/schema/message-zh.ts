@@ -1,5 +1,4 @@
-import type { JsonValue } from "../json/value.ts";
-import { list, quote, type Wording } from "./message-parts.ts";
+import { type Listed, list, type Sent, type Wording } from "./message-parts.ts";
 import type { Rule } from "./problem.ts";
 
 const AGAIN = "请更正后重新调用。";
@@ -9,11 +8,13 @@ const TYPES: Readonly<Record<string, string>> = {
   array: "数组",
   string: "字符串",
   number: "数字",
-  bigint: "数字",
   integer: "整数",
   boolean: "布尔值（true 或 false）",
   null: "null",
 };
+
+/** Shorter, where several types are possible. */
+const SHORT: Readonly<Record<string, string>> = { boolean: "布尔值" };
 
 /** What each rule demands; `limit` is already written as text. */
 const RULES: Readonly<Record<Rule, (limit: string) => string>> = {
@@ -45,36 +46,34 @@ const RULES: Readonly<Record<Rule, (limit: string) => string>> = {
 export const chinese: Wording = {
   missing(names, unexpected, meant) {
     const missing = `缺少参数 ${quoted(names)}`;
-    if (unexpected.length === 0) return `${missing}。请补上后重新调用。`;
+    if (unexpected.count === 0) return `${missing}。请补上后重新调用。`;
     const hint = meant === undefined ? "。" : `；您是否想用“${meant}”？`;
     return `${missing}，而您发送了未知参数 ${quoted(unexpected)}${hint}${AGAIN}`;
   },
   unexpected(names, near, known) {
     const unknown = `未知参数 ${quoted(names)}`;
     if (near.length > 0) return `${unknown}；您是否想用${list(near.map(inQuotes), "或", "、")}？${AGAIN}`;
-    const listed =
-      known.length > 0 ? `已知参数有${list(known.map(inQuotes), "和", "、")}` : "这里不允许任何参数";
+    const listed = known.count > 0 ? `已知参数有${quoted(known)}` : "这里不允许任何参数";
     return `${unknown}；${listed}。${AGAIN}`;
   },
   type(name, types, value) {
-    const wanted = list(
-      types.map((type) => TYPES[type] ?? type),
-      "或",
-      "、",
+    const words = types.map(
+      (type) => (types.length > 1 ? (SHORT[type] ?? TYPES[type]) : TYPES[type]) ?? type,
     );
-    return `${parameter(name)}必须是${wanted}，但您发送的是${described(value)}。${AGAIN}`;
+    return `${parameter(name)}必须是${list(words, "或", "、")}，但您发送的是${described(value)}。${AGAIN}`;
   },
-  enum(name, allowed, count, value, near) {
-    const more = count > allowed.length ? ` 等 ${count} 个值` : "";
-    const wanted =
-      count === 1
-        ? `必须是 ${quote(allowed[0] ?? null)}`
-        : `必须是 ${allowed.map(quote).join("、")}${more} 之一`;
-    const nearest = near.length > 0 && count > 1 ? `最接近的是${list(near.map(inQuotes), "或", "、")}。` : "";
+  enum(name, { shown, count }, value, near) {
+    const nearby = list(near.map(inQuotes), "或", "、");
+    if (count > shown.length && nearby !== "") {
+      return `${parameter(name)}必须是 ${count} 个值之一，最接近的是${nearby}，但您发送的是${described(value)}。${AGAIN}`;
+    }
+    const more = count > shown.length ? ` 等 ${count} 个值` : "";
+    const wanted = count === 1 ? `必须是 ${shown[0]}` : `必须是 ${shown.join("、")}${more} 之一`;
+    const nearest = nearby !== "" && count > 1 ? `最接近的是${nearby}。` : "";
     return `${parameter(name)}${wanted}，但您发送的是${described(value)}。${nearest}${AGAIN}`;
   },
   rule(rule, name, limit, value) {
-    return `${parameter(name)}${RULES[rule](quote(limit))}，但您发送的是${described(value)}。${AGAIN}`;
+    return `${parameter(name)}${RULES[rule](limit)}，但您发送的是${described(value)}。${AGAIN}`;
   },
   bound(bound, name, limit) {
     switch (bound) {
@@ -100,16 +99,11 @@ function inQuotes(name: string): string {
   return `“${name}”`;
 }
 
-function quoted(names: readonly (string | undefined)[]): string {
-  return list(
-    names.map((name) => inQuotes(name ?? "")),
-    "和",
-    "、",
-  );
+function quoted({ shown, count }: Listed): string {
+  const names = shown.map(inQuotes);
+  return count > shown.length ? `${names.join("、")}等 ${count} 个` : list(names, "和", "、");
 }
 
-function described(value: JsonValue): string {
-  if (value === null || typeof value === "boolean") return ` ${String(value)}`;
-  const type = Array.isArray(value) ? "array" : typeof value;
-  return `${TYPES[type] ?? type} ${quote(value)}`;
+function described({ type, text }: Sent): string {
+  return type === "null" || type === "boolean" ? ` ${text}` : `${TYPES[type] ?? type} ${text}`;
 }

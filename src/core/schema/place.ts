@@ -6,13 +6,17 @@ import type { Problem } from "./problem.ts";
 /** Characters of a parameter's path that are kept; names can be as long as a model makes them. */
 const MAX_PATH = 200;
 
-/** A path as a model reads it, `work[1].start`, shortened; `""` for the root. */
-export function spell(path: JsonPath): string {
-  const text = path.reduce<string>((before, part) => {
+/** A path as a model reads it, `work[1].start`; `""` for the root. */
+export function spellWhole(path: JsonPath): string {
+  return path.reduce<string>((before, part) => {
     if (typeof part === "number") return `${before}[${part}]`;
     return before === "" ? part : `${before}.${part}`;
   }, "");
-  return shorten(text, MAX_PATH);
+}
+
+/** The same, shortened. */
+export function spell(path: JsonPath): string {
+  return shorten(spellWhole(path), MAX_PATH);
 }
 
 /** A path as a JSON pointer. */

@@ -1,4 +1,4 @@
-import { jsonErrorMessage } from "../../core/json/parse-error.ts";
+import { jsonErrorMessage, jsonErrorMessageZh } from "../../core/json/parse-error.ts";
 import { JsonParser } from "../../core/json/parser.ts";
 import { repairJson } from "../../core/json/repair.ts";
 import type { CheckedCall, Gate, GateContext, Verdict } from "./gate.ts";
@@ -31,7 +31,7 @@ export const syntaxGate = {
     return refuse(
       "arguments_invalid",
       reason,
-      INVALID[locale](error ? jsonErrorMessage(error) : "The text ends too early."),
+      INVALID[locale](error ? FAULT[locale](error) : TOO_EARLY[locale]),
     );
   },
 } satisfies Gate;
@@ -41,10 +41,13 @@ const TOO_LARGE = {
   zh: "参数过长：JSON 文本最多 1 MiB。请缩短后重新调用。",
 };
 
+const FAULT = { en: jsonErrorMessage, zh: jsonErrorMessageZh };
+const TOO_EARLY = { en: "The text ends too early.", zh: "文本不完整。" };
+
 const INVALID = {
   en: (fault: string) =>
     `The arguments are not valid JSON: ${fault} Send them again as one complete JSON object.`,
-  zh: (fault: string) => `参数不是合法的 JSON：${fault} 请重新发送一个完整的 JSON 对象。`,
+  zh: (fault: string) => `参数不是合法的 JSON：${fault}请重新发送一个完整的 JSON 对象。`,
 };
 
 function refuse(code: string, problem: string, feedback: string): Verdict {
