@@ -5,7 +5,7 @@ import { readOne } from "../support/reading.ts";
 import { fakeTarget, type ScriptedReply } from "../support/upstream.ts";
 
 const CHUNKS = 20_000;
-const ROUNDS = 15;
+const ROUNDS = 12;
 const WORDS =
   "The weather in Paris is mild today: 21 degrees, a light wind from the west and hardly a cloud.".split(
     /(?= )/,
@@ -38,7 +38,7 @@ async function measure(protocol: string, reply: ScriptedReply): Promise<number> 
   return times.sort((a, b) => a - b)[Math.floor(ROUNDS / 4)] as number;
 }
 
-for (const perRead of [1, 8]) {
+for (const perRead of [1, 16]) {
   const reply = replyOf(perRead);
   const native = await measure("native", reply);
   for (const protocol of ["native", "hermes", "qwen3_coder", "bare_json", "react", "auto"]) {

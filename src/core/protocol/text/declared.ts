@@ -18,6 +18,9 @@ export function forOnlyText(text: string, schema: ParameterSchema | undefined): 
   return name === undefined ? text : JSON.stringify({ [name]: text });
 }
 
+/** Whether a plain text can be all the arguments of a tool. */
+export const takesText = (schema: ParameterSchema | undefined) => onlyTextParameter(schema) !== undefined;
+
 function onlyTextParameter(schema: ParameterSchema | undefined): string | undefined {
   const properties = (schema?.["properties"] ?? {}) as Record<string, { type?: unknown } | undefined>;
   const required = Array.isArray(schema?.["required"]) ? schema["required"] : Object.keys(properties);

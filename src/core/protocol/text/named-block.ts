@@ -1,4 +1,4 @@
-import { declaredName } from "./declared.ts";
+import { declaredName, takesText } from "./declared.ts";
 import type { Block } from "./grammar.ts";
 import { skipEnd, skipFence } from "./json-block.ts";
 import { type CallSource, readCall, readNamedCall } from "./json-call.ts";
@@ -19,7 +19,7 @@ export interface NamedBlock {
   headerIsId?: true;
   /** Under this header the name stands in a line of its own. */
   nameInLine?: string;
-  /** Under this name follows text for the user; any other name must be declared. */
+  /** Under this name follows text for the user; any other must be declared, and text behind it is for a tool that takes one. */
   textName?: string;
   /** The arguments are a whole call, with the name in it once more. */
   wholeCall?: true;
@@ -35,7 +35,10 @@ interface Header {
   id: string | undefined;
 }
 
-/** A call behind a marker: its name, a separator, its arguments. What cannot be a name gives the marker back as text. */
+/**
+ * A call behind a marker: its name, a separator, its arguments. What cannot be a name, and arguments that are neither an object
+ * nor what a row allows in its place, give the marker back as text.
+ */
 export function namedBlock(row: NamedBlock): Block {
   const stops = new Markers(
     [row.marker, ...(row.close ?? []), ...(row.next ?? [])].filter((text) => text !== ""),
@@ -50,14 +53,25 @@ export function namedBlock(row: NamedBlock): Block {
     if (header.name === row.textName) return true;
     const name = declaredName(header.name, context);
     if (name === "" || (row.textName !== undefined && !context.tools.has(name))) return false;
-    const source: CallSource = { input, out, context, shape: {}, stops };
-    yield* skipBlanks(input);
-    yield* skipFence(input);
-    if (row.wholeCall && (yield* skipBlanks(input)) === "{") yield* readCall(source);
-    else yield* readNamedCall(source, name, header.id);
-    yield* skipEnd(input, ends);
-    return true;
+    const read = yield* readBody(row, { input, out, context, shape: {}, stops }, { ...header, name });
+    if (read) yield* skipEnd(input, ends);
+    return read;
   };
+}
+
+/** Reads the arguments; `false` where there are none to read. */
+function* readBody(row: NamedBlock, source: CallSource, { name, id }: Header): Reading<boolean> {
+  const { input, context, stops } = source;
+  yield* skipBlanks(input);
+  yield* skipFence(input);
+  const next = yield* skipBlanks(input);
+  if (next === "") return true;
+  if (row.wholeCall && next === "{") return (yield* readCall(source)) !== "none";
+  const isEmpty = (yield* stops.here(input)) !== undefined;
+  const isText = row.textName !== undefined && takesText(context.tools.get(name));
+  if (next !== "{" && !isEmpty && !isText) return false;
+  yield* readNamedCall(source, name, id);
+  return true;
 }
 
 /** Reads up to the arguments; `undefined` where this is no header. */

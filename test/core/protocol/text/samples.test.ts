@@ -126,7 +126,13 @@ const SAMPLES: Record<string, Sample[]> = {
     { text: `[${OBJECT}]`, calls: [FIND] },
     { text: `<tool_call>[${PING}]</tool_call>`, calls: ["ping {}"] },
   ],
-  functionary_v31: [{ text: `<function=find>${ARGS}</function><|eom_id|>`, calls: [FIND] }],
+  functionary_v31: [
+    {
+      text: "Write <function=ping> and <function=find> or <function=none><parameter=a>.",
+      content: "Write <function=ping> and <function=find> or <function=none><parameter=a>.",
+    },
+    { text: `<function=find>${ARGS}</function><|eom_id|>`, calls: [FIND] },
+  ],
   functionary_v32: [
     { text: `all\nHi. >>>find\n${ARGS}`, content: "Hi. ", calls: [FIND] },
     { text: ">>> x = 1", content: ">>> x = 1" },
