@@ -1,11 +1,11 @@
 import { stringifyJson } from "./json/stringify.ts";
 import type { JsonObject, JsonValue } from "./json/value.ts";
+import { lintDefault } from "./tool-lint-default.ts";
+import { lintNesting } from "./tool-lint-nesting.ts";
 import { type LintNote, note } from "./tool-lint-note.ts";
 import { exampleOfPattern } from "./tool-lint-pattern.ts";
 import { isSnakeCase, toSnakeCase, wordsOf } from "./tool-lint-words.ts";
 
-/** Levels of named parameters, the top level counted, that a model fills in reliably. */
-const MAX_LEVELS = 3;
 const MAX_REQUIRED = 6;
 const MAX_BYTES = 4_096;
 /** Values of an enumeration that a suggestion lists. */
@@ -28,8 +28,8 @@ export function lintSchema(parameters: JsonObject | undefined): LintNote[] {
   const members = [...membersOf(parameters, "parameters", [])];
   return [
     ...lintSize(parameters),
-    ...lintRequired(parameters),
-    ...lintNesting(members),
+    ...lintRequired(parameters, "parameters"),
+    ...lintNesting(parameters),
     ...members.flatMap(lintMember),
   ];
 }
@@ -51,7 +51,8 @@ function* membersOf(
   }
   yield* membersOf(schema["items"], `${path}.items`, names);
   yield* membersOf(schema["additionalProperties"], `${path}.additionalProperties`, names);
-  for (const keyword of ["anyOf", "oneOf", "prefixItems"]) {
+  for (const keyword of ["then", "else"]) yield* membersOf(schema[keyword], `${path}.${keyword}`, names);
+  for (const keyword of ["allOf", "anyOf", "oneOf", "prefixItems"]) {
     for (const [at, branch] of entriesOf(schema[keyword])) {
       yield* membersOf(branch, `${path}.${keyword}.${at}`, names);
     }
@@ -64,7 +65,14 @@ function* membersOf(
 }
 
 function lintMember(member: Member): LintNote[] {
-  return [...lintName(member), ...lintDescription(member), ...lintType(member), ...lintValues(member)];
+  return [
+    ...lintName(member),
+    ...lintDescription(member),
+    ...lintType(member),
+    ...lintValues(member),
+    ...lintDefault(member.name, member.path, member.schema),
+    ...lintRequired(member.schema, member.path),
+  ];
 }
 
 function lintName({ name, path }: Member): LintNote[] {
@@ -112,23 +120,11 @@ function lintValues({ name, path, schema, required }: Member): LintNote[] {
   return notes;
 }
 
-function lintNesting(members: readonly Member[]): LintNote[] {
-  const deep = members.find(({ names }) => names.length > MAX_LEVELS);
-  if (!deep) return [];
-  const message = `Models lose track of what belongs where below ${MAX_LEVELS} levels.`;
-  const parent = deep.names.slice(0, MAX_LEVELS - 1).join(".");
-  const flat = deep.names
-    .slice(MAX_LEVELS - 1)
-    .flatMap(wordsOf)
-    .join("_");
-  return [note("nesting_deep", deep.path, message, `"${flat}" directly in "${parent}"`)];
-}
-
-function lintRequired({ required }: JsonObject): LintNote[] {
+function lintRequired({ required }: JsonObject, path: string): LintNote[] {
   if (!Array.isArray(required) || required.length <= MAX_REQUIRED) return [];
   const message = `${required.length} parameters are required. What the model does not know it makes up, and with each one more that grows likelier.`;
   const rest = required.slice(MAX_REQUIRED).map(String).join(", ");
-  return [note("required_many", "parameters.required", message, `make optional, with a default: ${rest}`)];
+  return [note("required_many", `${path}.required`, message, `make optional, with a default: ${rest}`)];
 }
 
 function lintSize(parameters: JsonObject): LintNote[] {

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { JsonObject } from "../../src/core/json/value.ts";
+import type { JsonObject, JsonValue } from "../../src/core/json/value.ts";
 import { lintSchema } from "../../src/core/tool-lint-schema.ts";
 
 const object = (properties: JsonObject, more: JsonObject = {}): JsonObject => ({
@@ -93,12 +93,76 @@ test("parameters below three levels are noted once, with where they could stand"
   ]);
 });
 
+test("levels count through references and lists too, and a schema within itself has no end", () => {
+  const deep = (properties: JsonObject, more: JsonObject) =>
+    lint(properties, more).filter(([reason]) => reason === "nesting_deep");
+  const d = { description: "d" };
+  const $defs = {
+    a: { ...object({ b: { ...object({ c: { $ref: "#/$defs/d" } }), ...d } }), ...d },
+    d: { ...object({ e: { type: "string", ...d } }), ...d },
+  };
+  assert.deepEqual(deep({ list: { type: "array", items: { $ref: "#/$defs/a" } } }, { $defs }), [
+    [
+      "nesting_deep",
+      "list.items.$ref.properties.b.properties.c.$ref.properties.e",
+      '"c_e" directly in "list.b"',
+    ],
+  ]);
+  assert.deepEqual(deep({ x: { $ref: "#/$defs/d" } }, { $defs }), []);
+  const node = { ...object({ next: { $ref: "#/$defs/node" } }), ...d };
+  assert.equal(deep({ first: { $ref: "#/$defs/node" } }, { $defs: { node } }).length, 1);
+});
+
+test("parameters in every branch that may hold are looked at", () => {
+  const bare = object({ orderId: { type: "string" } });
+  const reasons = lintSchema({ type: "object", properties: {}, allOf: [bare], if: {}, else: bare }).map(
+    ({ reason, path }) => [reason, path],
+  );
+  assert.deepEqual(reasons, [
+    ["name_not_snake_case", "parameters.else.properties.orderId"],
+    ["description_missing", "parameters.else.properties.orderId"],
+    ["name_not_snake_case", "parameters.allOf.0.properties.orderId"],
+    ["description_missing", "parameters.allOf.0.properties.orderId"],
+  ]);
+});
+
+for (const [value, schema, suggestion] of [
+  ["5", { type: "integer" }, '"default": 5'],
+  ["True", { type: "boolean" }, '"default": true'],
+  [5, { type: "string" }, '"default": "5"'],
+  ["a", { type: "array" }, '"default": ["a"]'],
+  ["CELSIUS", { type: "string", enum: ["celsius"] }, '"default": "celsius"'],
+  ["x", { type: "integer" }, 'leave "default" out'],
+  ["none", { enum: ["a", "b"] }, 'leave "default" out'],
+] as [JsonValue, JsonObject, string][]) {
+  test(`the default ${JSON.stringify(value)} of ${JSON.stringify(schema)} is noted, with what is meant`, () => {
+    assert.deepEqual(lint({ v: { ...schema, default: value, description: "d", items: {} } }), [
+      ["default_invalid", "v.default", suggestion],
+    ]);
+  });
+}
+
+test("a default that fits, or that says there is none, is not noted", () => {
+  for (const schema of [
+    { type: "integer", default: 3 },
+    { type: ["string", "null"], default: "x" },
+    { type: "string", default: null },
+    { enum: [1, "a"], default: 1 },
+  ]) {
+    assert.deepEqual(lint({ v: { ...schema, description: "d" } }), []);
+  }
+});
+
 test("more than six required parameters are noted, with those that could be optional", () => {
   const names = ["a", "b", "c", "d", "e", "f", "g", "h"];
   const properties = Object.fromEntries(names.map((name) => [name, { type: "string", description: "d" }]));
   assert.deepEqual(lint(properties, { required: names.slice(0, 6) }), []);
   assert.deepEqual(lint(properties, { required: names }), [
     ["required_many", "parameters.required", "make optional, with a default: g, h"],
+  ]);
+  const inner = { ...object(properties, { required: names }), description: "d" };
+  assert.deepEqual(lint({ inner }), [
+    ["required_many", "inner.required", "make optional, with a default: g, h"],
   ]);
 });
 

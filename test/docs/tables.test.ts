@@ -75,6 +75,8 @@ test("docs/tools.md has every reason of the advice about a tool", () => {
   const files = [
     "core/rules/lint-rules.ts",
     "core/tool-lint.ts",
+    "core/tool-lint-default.ts",
+    "core/tool-lint-nesting.ts",
     "core/tool-lint-schema.ts",
     "core/tool-lint-registry.ts",
     "core/tool-policy.ts",

@@ -183,3 +183,9 @@ test("what is wrong with a text that is no JSON is said in the language asked fo
     assert.ok(feedback.length <= 80, feedback);
   }
 });
+
+test("a default of the schema is filled in by nobody, so one of the wrong type reaches no tool", () => {
+  const parameters = { type: "object", properties: { n: { type: "integer", default: "many" }, city: {} } };
+  assert.deepEqual(pass('{"city":"x"}', { parameters }).args, { city: "x" });
+  assert.throws(() => pass("{}", { parameters, defaults: { n: "many" } }), /defaults\.n/);
+});
