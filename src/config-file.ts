@@ -56,11 +56,30 @@ function parse(text: string, file: string): unknown {
       })),
     );
   }
+  let value: unknown;
   try {
-    return document.toJS();
+    value = document.toJS();
   } catch {
     throw new ConfigError([{ file, path: "the file", expected: "YAML with fewer or no aliases" }]);
   }
+  const circle = circleIn(value, "", []);
+  if (circle === undefined) return value;
+  throw new ConfigError([
+    { file, path: circle || "the file", expected: "no alias that leads back to itself" },
+  ]);
+}
+
+/** The path of a value that holds itself, which an alias can bring about. */
+function circleIn(value: unknown, path: string, above: readonly object[]): string | undefined {
+  if (typeof value !== "object" || value === null) return undefined;
+  if (above.includes(value)) return path;
+  const inner = [...above, value];
+  for (const [key, member] of Object.entries(value)) {
+    const at = Array.isArray(value) ? `${path}[${key}]` : path === "" ? key : `${path}.${key}`;
+    const found = circleIn(member, at, inner);
+    if (found !== undefined) return found;
+  }
+  return undefined;
 }
 
 function place(text: string, offset: number): string {

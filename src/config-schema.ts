@@ -138,10 +138,18 @@ const model = group(
   ["match"],
 );
 
+/** A key is sent as `Bearer KEY`: what a header cannot carry, or would end at a blank, could never be used. */
+export const KEY = text(
+  "the key as text of printable ASCII without blanks (in quotes if it has digits only)",
+  {
+    pattern: "^[!-~]+$",
+  },
+);
+
 const key = group(
   {
     name: text("a name for this key"),
-    key: text("the key as text (in quotes if it has digits only)"),
+    key: KEY,
     max_level: oneOf(["read", "write", "admin"], "write"),
     tools: list(text('a tool name, "*" stands for anything'), "a list of tool names", ["*"]),
     rate: group({ per_minute: whole(undefined, 1) }),
@@ -164,7 +172,7 @@ export const PORT = whole(8787, 0, 65_535);
 export const SETTINGS: SettingSchema = group({
   host: text("a host name or address to listen on", { default: "127.0.0.1" }),
   port: PORT,
-  admin_key: text("the key as text (in quotes if it has digits only)"),
+  admin_key: KEY,
   store: STORE,
   log_level: LOG_LEVEL,
   upstreams: { ...list(upstream, "a list of at least one upstream", [{ name: "main" }]), minItems: 1 },

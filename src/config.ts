@@ -1,7 +1,7 @@
 import { dirname, join } from "node:path";
 import { ConfigError, type ConfigFault } from "./config-faults.ts";
 import { configFile, type Environment, type ReadFile, readSettings } from "./config-file.ts";
-import { LOG_LEVEL, PORT, type Settings, STORE, type UpstreamSettings } from "./config-schema.ts";
+import { KEY, LOG_LEVEL, PORT, type Settings, STORE, type UpstreamSettings } from "./config-schema.ts";
 import { PROTOCOL_NAMES } from "./core/protocol/text/choose.ts";
 
 export interface UpstreamConfig {
@@ -115,7 +115,7 @@ class Loader {
   config(): Config {
     const settings = this.#settings;
     const host = (this.#env["TOOLWEIR_HOST"] || settings.host).replace(/^\[(.*)\]$/, "$1");
-    const adminKey = this.#env["TOOLWEIR_ADMIN_KEY"] || settings.admin_key;
+    const adminKey = this.#variable("TOOLWEIR_ADMIN_KEY", KEY.description, isKey) ?? settings.admin_key;
     const upstreams = this.#upstreams();
     return {
       host,
@@ -248,6 +248,10 @@ class Loader {
 
 function isPort(value: string): boolean {
   return /^\d{1,5}$/.test(value) && Number(value) <= (PORT.maximum ?? 0);
+}
+
+function isKey(value: string): boolean {
+  return new RegExp(KEY.pattern ?? "").test(value);
 }
 
 function isStore(value: string): boolean {

@@ -3,6 +3,7 @@ import { type App, buildApp } from "./app.ts";
 import { loadConfig } from "./config.ts";
 import { ConfigError } from "./config-faults.ts";
 import { drain } from "./drain.ts";
+import { StoreError } from "./stores/store-error.ts";
 import { startTracing } from "./telemetry/tracing.ts";
 
 /** EX_CONFIG of sysexits.h: the settings cannot be used. */
@@ -44,6 +45,20 @@ function stopOnSignals(app: App): void {
   });
 }
 
+/** Why the settings are to blame for a failed start, in words for the operator; `undefined` where they are not. */
+function faultOfSettings(error: unknown): string | undefined {
+  if (error instanceof ConfigError) return error.message;
+  if (error instanceof StoreError) return `Toolweir cannot start: ${error.message}`;
+  const { code, syscall, hostname, address } = error as NodeJS.ErrnoException & Record<string, unknown>;
+  if (code === "ENOTFOUND" && syscall === "getaddrinfo") {
+    return `Toolweir cannot start: the host ${String(hostname)} to listen on has no address.`;
+  }
+  if (code === "EADDRNOTAVAIL") {
+    return `Toolweir cannot start: ${String(address)} is no address of this machine to listen on.`;
+  }
+  return undefined;
+}
+
 /** A plain `Error` has a text for the operator; any other class is a fault of the program, whose place is wanted too. */
 function explain(error: unknown): unknown {
   return error instanceof Error && error.name === "Error" ? error.message : error;
@@ -52,8 +67,9 @@ function explain(error: unknown): unknown {
 try {
   await start();
 } catch (error) {
-  if (error instanceof ConfigError) {
-    console.error(error.message);
+  const fault = faultOfSettings(error);
+  if (fault !== undefined) {
+    console.error(fault);
     process.exit(EXIT_CONFIG);
   }
   console.error("Toolweir cannot start:", explain(error));

@@ -20,6 +20,8 @@ const FILE = "config/toolweir.yaml";
 const PUBLIC = { TOOLWEIR_HOST: "0.0.0.0" };
 const SECRET = "sk-very-secret";
 
+const KEY_WORDS = "the key as text of printable ASCII without blanks (in quotes if it has digits only)";
+
 /** What the file says, and the whole line that must come of it. */
 const ONE_FAULT: [text: string, line: string, env?: Env][] = [
   ["limits: { round: 3 }", "limits.round: expected a known setting; did you mean rounds?"],
@@ -29,7 +31,13 @@ const ONE_FAULT: [text: string, line: string, env?: Env][] = [
   ["limits: { rounds: 1.5 }", "limits.rounds: expected a whole number from 1 to 1000"],
   ["port: 65536", "port: expected a whole number from 0 to 65535"],
   ["port: true", "port: expected a whole number from 0 to 65535"],
-  ["admin_key: 12345", "admin_key: expected the key as text (in quotes if it has digits only)"],
+  ["admin_key: 12345", `admin_key: expected ${KEY_WORDS}`],
+  ["admin_key: a b", `admin_key: expected ${KEY_WORDS}`],
+  ["admin_key: ' '", `admin_key: expected ${KEY_WORDS}`],
+  ["admin_key: schlüssel", `admin_key: expected ${KEY_WORDS}`],
+  ["auth: { keys: [{ name: a, key: 'a ' }] }", `auth.keys[0].key: expected ${KEY_WORDS}`],
+  ["limits: &x { rounds: 3, tools: *x }", "limits.tools: expected no alias that leads back to itself"],
+  ["&all\nmodels: [*all]", "models[0]: expected no alias that leads back to itself"],
   ["locale: de", "locale: expected one of en, zh"],
   ["repair: on", "repair: expected one of safe, off"],
   ["keepalive: { as: ping }", "keepalive.as: expected one of comment, chunk, off"],

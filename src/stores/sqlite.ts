@@ -1,10 +1,11 @@
-import { mkdirSync } from "node:fs";
-import { dirname } from "node:path";
+import { existsSync, mkdirSync } from "node:fs";
+import { dirname, resolve } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import type { Stores } from "../engine/ports.ts";
 import { guarded } from "./sqlite-guard.ts";
 import { sqliteKeptTurns } from "./sqlite-kept-turns.ts";
 import { sqliteTools } from "./sqlite-tools.ts";
+import { StoreError } from "./store-error.ts";
 
 /** Each entry takes a file from the `user_version` before it to the next. Entries are only ever added. */
 const MIGRATIONS = [
@@ -67,9 +68,16 @@ function migrate(db: DatabaseSync): void {
   });
 }
 
+/** Node's own recursive mkdir never ends where a parent takes no folders and says that there is none, as in /proc. */
+function makeFolder(folder: string): void {
+  if (existsSync(folder)) return;
+  makeFolder(dirname(folder));
+  mkdirSync(folder);
+}
+
 function openDatabase(file: string): DatabaseSync {
   const inMemory = file === ":memory:";
-  if (!inMemory) mkdirSync(dirname(file), { recursive: true });
+  if (!inMemory) makeFolder(dirname(resolve(file)));
   const db = new DatabaseSync(file, { timeout: OPEN_WAIT_MS });
   try {
     configure(db, inMemory);
@@ -90,7 +98,7 @@ function openDatabase(file: string): DatabaseSync {
  * 2. The file belongs to one process: a second one fails to open it.
  * 3. A file of an older version is brought up to date; one of a newer version is refused.
  *
- * `now` gives Unix milliseconds. Throws an `Error` that names the file if it cannot be used. Later failures are
+ * `now` gives Unix milliseconds. Throws a `StoreError` that names the file if it cannot be used. Later failures are
  * `GatewayError` `store_unavailable`.
  */
 export function openSqlite(file: string, now: () => number = Date.now): Stores {
@@ -100,7 +108,7 @@ export function openSqlite(file: string, now: () => number = Date.now): Stores {
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);
     const hint = /locked/.test(reason) ? "; is another gateway using it?" : "";
-    throw new Error(`The store ${file} cannot be opened: ${reason}${hint}`, { cause: error });
+    throw new StoreError(`The store ${file} cannot be opened: ${reason}${hint}`, { cause: error });
   }
   const probe = db.prepare("SELECT count(*) FROM tool_version");
   return {

@@ -135,7 +135,9 @@ class ToolFolder {
       // Through JSON: no references shared between tools, nothing that is not JSON.
       content = JSON.parse(JSON.stringify(parse(await readFile(file, "utf8"), { logLevel: "error" }) ?? []));
     } catch (error) {
-      this.#options.onProblem({ source: file, path: "", message: text(error).trim() });
+      // What JSON cannot write is a value that holds itself.
+      const message = error instanceof TypeError ? "An alias leads back to itself." : text(error).trim();
+      this.#options.onProblem({ source: file, path: "", message });
       return undefined;
     }
     const inputs: unknown[] = Array.isArray(content) ? content : [content];

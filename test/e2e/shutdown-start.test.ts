@@ -36,14 +36,31 @@ suite("a start that fails", { concurrency: true }, () => {
 
   for (const [store, said] of [
     ["redis://user:hunter2@127.0.0.1:1/0", "not available in this version"],
+    ["redis://user:hunter2@no-such-host.invalid/0", "not available in this version"],
     [`sqlite:${import.meta.filename}/x.db`, "cannot be opened"],
+    ["sqlite:/proc/no-such-folder/deeper/x.db", "cannot be opened"],
+    [`sqlite:${import.meta.dirname}`, "cannot be opened"],
   ] as const) {
-    test(`with a store that cannot be used (${store.split(":")[0]}) says so in one line`, async (t) => {
+    test(`with a store that cannot be used (${store.slice(0, 24)}) ends with 78 and one sentence`, async (t) => {
       const gateway = await startProcess(t, { env: { [STORE]: store } });
-      assert.equal(await gateway.exit(), 1);
+      assert.equal(await gateway.exit(), 78);
       assert.match(gateway.stderr, /^Toolweir cannot start: .+\n$/);
       assert.ok(gateway.stderr.includes(said), gateway.stderr);
       assert.ok(!gateway.stderr.includes("hunter2"));
     });
   }
+
+  test("on an address that is not of this machine ends with 78 and one sentence", async (t) => {
+    const env = { TOOLWEIR_HOST: "192.0.2.1", TOOLWEIR_ADMIN_KEY: "k" };
+    const gateway = await startProcess(t, { env, yaml: "auth: { mode: none }" });
+    assert.equal(await gateway.exit(), 78);
+    assert.match(gateway.stderr, /^Toolweir cannot start: 192\.0\.2\.1 is no address of this machine .+\n$/);
+  });
+
+  test("with an admin key that no header can carry ends with 78", async (t) => {
+    const gateway = await startProcess(t, { env: { TOOLWEIR_ADMIN_KEY: "two words" } });
+    assert.equal(await gateway.exit(), 78);
+    assert.match(gateway.stderr, /^environment: TOOLWEIR_ADMIN_KEY: expected .*without blanks/);
+    assert.ok(!gateway.stderr.includes("two words"));
+  });
 });
