@@ -7,6 +7,7 @@ import { type ToolAttempt, ToolFailure, type ToolReply, type ToolTransport } fro
 import { type AddressGuard, ConnectError } from "./address-guard.ts";
 import { decodeBody } from "./content-encoding.ts";
 import { parseRetryAfter } from "./retry-after.ts";
+import { scrub } from "./scrub.ts";
 
 export interface ToolTransportOptions {
   policy: AddressGuard;
@@ -27,7 +28,7 @@ const MAX_IDENTITY_CHARACTERS = 1024;
  * 3. `write` and `admin` tools get a connection of their own: none that the server may be closing just now.
  * 4. `unreachable` means that nothing was sent; after `interrupted` and `timeout` the tool may have done its work.
  * 5. At most `maxReadBytes` of a body are kept, also of what a compressed one unpacks to.
- * 6. No text of a failure holds a URL, a header or an argument.
+ * 6. No text of a failure holds a URL, a header or an argument. An answer that repeats a secret that was sent is handed on without it.
  */
 export function createToolTransport(
   options: ToolTransportOptions,
@@ -45,13 +46,19 @@ export function createToolTransport(
   return {
     async send(tool, args, attempt, signal) {
       // The engine hands over validated JSON; its port leaves the type open.
-      const request = render(tool, args as JsonObject, secrets);
+      const sent = new Set<string>();
+      const request = render(tool, args as JsonObject, (name) => {
+        const value = secrets(name);
+        if (value !== undefined) sent.add(value);
+        return value;
+      });
       const url = new URL(request.url);
       const refusal = policy.allowUrl(url);
       if (refusal) throw new ToolFailure("invalid_request", refusal);
       const agent = tool.level === "read" ? reused : fresh;
       const dispatch = { ...toDispatch(request, url), headers: headersOf(request, attempt) };
-      return await exchange({ agent, dispatch, timeoutMs: tool.timeout_ms, maxReadBytes }, signal);
+      const reply = await exchange({ agent, dispatch, timeoutMs: tool.timeout_ms, maxReadBytes }, signal);
+      return { ...reply, body: scrub(reply.body, sent) };
     },
     async close() {
       await Promise.all([reused.destroy(), fresh.destroy()]);

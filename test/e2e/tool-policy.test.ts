@@ -132,3 +132,21 @@ policy: { deprecated: tell }
   assert.equal(told.success, true);
   assert.equal(told.note, 'Deprecated, leave out from now on: "place".');
 });
+
+test("a secret that a tool repeats is told to nobody, in a result as little as in an error", async (t) => {
+  const secret = "s3cr3t-of-the-weather";
+  const { upstream, tools, gateway } = await startWorld(t, [], { env: { TOOL_SECRET_WEATHER: secret } });
+  const authorization = `Bearer \${secret:WEATHER}`;
+  const http = { method: "POST", url: tools.urlOf("get_weather"), headers: { authorization } };
+  await registerTool(gateway, "get_weather", { url: http.url, http });
+  const echo = { error: { message: `Key ${secret} is not known.` } };
+  tools.script("get_weather", [json(echo, 403), json({ success: false, ...echo }), json({ headers: echo })]);
+  for (let round = 0; round < 3; round++) {
+    upstream.script("m", [streamed(ASKS), streamed(ANSWERS)]);
+    await stream(gateway, ask("m"));
+    const asked = JSON.stringify(upstream.of("m").at(-1)?.body);
+    assert.ok(!asked.includes(secret), asked);
+    assert.match(asked, /Key \[redacted\] is not known/);
+  }
+  assert.equal(tools.of("get_weather")[0]?.headers["authorization"], `Bearer ${secret}`);
+});
