@@ -6,7 +6,7 @@ export interface Settings {
   store: string;
   log_level: string;
   upstreams: UpstreamSettings[];
-  models: { match: string; upstream?: string; protocol: string }[];
+  models: { match: string; upstream?: string; protocol: string; tools?: "native" | "prompt" }[];
   limits: {
     rounds: number;
     tool_calls: number;
@@ -134,6 +134,7 @@ const model = group(
     match: text('a model name, "*" stands for anything'),
     upstream: text("the name of an upstream"),
     protocol: text("the name of a protocol", { default: "native" }),
+    tools: oneOf(["native", "prompt"]),
   },
   ["match"],
 );

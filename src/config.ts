@@ -3,6 +3,7 @@ import { ConfigError, type ConfigFault } from "./config-faults.ts";
 import { configFile, type Environment, type ReadFile, readSettings } from "./config-file.ts";
 import { KEY, LOG_LEVEL, PORT, type Settings, STORE, type UpstreamSettings } from "./config-schema.ts";
 import { PROTOCOL_NAMES } from "./core/protocol/text/choose.ts";
+import { canPrompt, isPromptOnly } from "./core/protocol/text/prompt-formats.ts";
 
 export interface UpstreamConfig {
   name: string;
@@ -194,14 +195,20 @@ class Loader {
 
   #models(upstreams: readonly UpstreamConfig[]): ModelConfig[] {
     const names = upstreams.map(({ name }) => name);
-    return this.#settings.models.map(({ match, upstream = names[0] ?? "", protocol }, index) => {
+    return this.#settings.models.map(({ match, upstream = names[0] ?? "", protocol, tools }, index) => {
       if (!names.includes(upstream)) {
         this.#fault(`models[${index}].upstream`, `the name of an upstream (${names.join(", ")})`);
       }
       if (!PROTOCOL_NAMES.includes(protocol)) {
         this.#fault(`models[${index}].protocol`, `one of ${PROTOCOL_NAMES.join(", ")}`);
       }
-      return { match, upstream, protocol, tools: "native" };
+      if (tools === "prompt" && !canPrompt(protocol)) {
+        this.#fault(
+          `models[${index}].protocol`,
+          "another protocol, because tools is prompt and calls are text",
+        );
+      }
+      return { match, upstream, protocol, tools: tools ?? (isPromptOnly(protocol) ? "prompt" : "native") };
     });
   }
 

@@ -66,6 +66,11 @@ const ONE_FAULT: [text: string, line: string, env?: Env][] = [
     "models: [{ match: q, protocol: xml }]",
     `models[0].protocol: expected one of ${PROTOCOL_NAMES.join(", ")}`,
   ],
+  ["models: [{ match: q, tools: text }]", "models[0].tools: expected one of native, prompt"],
+  [
+    "models: [{ match: q, tools: prompt }]",
+    "models[0].protocol: expected another protocol, because tools is prompt and calls are text",
+  ],
   [
     "auth: { keys: [{ name: a, key: k }, { name: a, key: l }] }",
     "auth.keys[1].name: expected another name than auth.keys[0] has",

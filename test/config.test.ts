@@ -74,6 +74,22 @@ suite("loadConfig", () => {
   });
 });
 
+suite("models", () => {
+  test("tools go into the prompt where the protocol lives in prompts alone, unless the file says otherwise", () => {
+    const models = [
+      "{ match: a, protocol: react }",
+      "{ match: b, protocol: react, tools: native }",
+      "{ match: c, protocol: hermes }",
+      "{ match: d, protocol: auto, tools: prompt }",
+      "{ match: e }",
+    ];
+    assert.deepEqual(
+      load(`models: [${models.join(", ")}]`).models.map(({ tools }) => tools),
+      ["prompt", "native", "native", "prompt", "native"],
+    );
+  });
+});
+
 suite("the environment", () => {
   test("every variable of the contract wins over the file", () => {
     const file = `host: 127.0.0.9

@@ -1,3 +1,4 @@
+import { hasThought } from "../core/protocol/text/prompt-formats.ts";
 import { GatewayError } from "../errors.ts";
 import type { UpstreamRequest, UpstreamTarget } from "./ports.ts";
 import { readReply } from "./read-reply.ts";
@@ -6,7 +7,7 @@ import { requestBody } from "./request-body.ts";
 import { retrying } from "./retry.ts";
 import type { RoundRecord } from "./run-record.ts";
 import type { Run } from "./run-state.ts";
-import { textAdapterOf } from "./text-calls.ts";
+import { textAdapterOf, thoughtOf } from "./text-calls.ts";
 
 /** Argument text of one call, in UTF-16 units: 1 MiB. */
 const MAX_ARGUMENT_LENGTH = 1024 * 1024;
@@ -38,6 +39,7 @@ export async function askModel(run: Run): Promise<Reply> {
     const finish = reply.stopped ? "stopped" : reply.finish;
     record.finish_reason = finish;
     record.protocol = reply.protocol;
+    run.recordThought(thoughtOf(reply));
     record.usage = reply.usage ?? null;
     run.addUsage(reply.usage);
     round.end({
@@ -73,7 +75,7 @@ async function askTargets(
   const shared = replyContext(run);
   const contextOf = ({ protocol }: UpstreamTarget): ReplyContext => {
     const textAdapter = textAdapterOf(run, protocol);
-    return textAdapter ? { ...shared, textAdapter } : shared;
+    return textAdapter ? { ...shared, textAdapter, keep: shared.keep || hasThought(protocol) } : shared;
   };
   const request = {
     stream: run.request.stream === true,

@@ -19,7 +19,7 @@ export function requestBody(run: Run, target: Pick<UpstreamTarget, "protocol" | 
   if (target.tools === "prompt") {
     const changed = toolChoice(run);
     const choice: unknown = changed === undefined ? request.tool_choice : JSON.parse(changed);
-    return promptedBody(run, promptFormatFor(target.protocol), choice);
+    return promptedBody(run, promptFormatFor(target.protocol, request.model), choice);
   }
   if (run.messages === request.messages) {
     if (offer.gateway.size === 0) return run.raw;

@@ -53,6 +53,8 @@ export interface RoundRecord {
   /** How the model's calls came: `native`, or the text protocol they were looked for in. */
   protocol: string;
   finish_reason: string;
+  /** What the model thought before its calls, in protocols that ask for it; its first 65,536 characters. */
+  thought?: string;
   duration_ms: number;
   usage: Usage | null;
   calls: CallRecord[];
@@ -154,12 +156,13 @@ export class RunBook {
 
 const BASE_BYTES = 1_024;
 
-/** Argument texts, and what was changed in them, are all that can be long. A character takes two bytes at the most. */
+/** Argument texts, what was changed in them, and thoughts are all that can be long. A character takes two bytes at the most. */
 function bytesOf({ rounds }: RunRecord): number {
   const calls = rounds.flatMap((round) => round.calls);
+  const thoughts = rounds.reduce((sum, { thought = "" }) => sum + 2 * thought.length, 0);
   return calls.reduce(
     (sum, call) => sum + BASE_BYTES + 2 * (call.raw.length + changesLength(call)),
-    BASE_BYTES,
+    BASE_BYTES + thoughts,
   );
 }
 

@@ -51,7 +51,7 @@ export interface RunOptions {
   onRecord(): void;
 }
 
-/** Characters of a call's argument text that the record keeps. */
+/** Characters of a call's argument text, and of a round's thought, that the record keeps. */
 const RAW_KEPT = 64 * 1024;
 
 /** One run: what is fixed when it begins, and what grows while it goes on. */
@@ -213,6 +213,11 @@ export class Run {
     return record;
   }
 
+  recordThought(thought: string | undefined): void {
+    const round = this.record.rounds.at(-1);
+    if (round && thought !== undefined) round.thought = keptStart(thought);
+  }
+
   recordCall(call: ToolCall, owner: CallRecord["owner"]): CallRecord {
     const hopeless = this.hopeless.note(call.id);
     const record: CallRecord = {
@@ -260,11 +265,14 @@ export class Run {
   }
 }
 
-/** A copy where the text is cut: a slice would hold on to the whole. */
 function keptText(raw: string): Pick<CallRecord, "raw" | "raw_cut"> {
-  if (raw.length <= RAW_KEPT) return { raw };
-  const copy = Buffer.from(raw.slice(0, RAW_KEPT), "utf16le").toString("utf16le");
-  return { raw: copy, raw_cut: true };
+  return { raw: keptStart(raw), ...(raw.length > RAW_KEPT && { raw_cut: true }) };
+}
+
+/** A copy where the text is cut: a slice would hold on to the whole. */
+function keptStart(text: string): string {
+  if (text.length <= RAW_KEPT) return text;
+  return Buffer.from(text.slice(0, RAW_KEPT), "utf16le").toString("utf16le");
 }
 
 function newRecord(options: RunOptions, startedAt: number): RunRecord {

@@ -1,7 +1,9 @@
 import { isObject } from "../core/protocol/adapter.ts";
 import { textProtocol } from "../core/protocol/text/choose.ts";
+import { hasThought } from "../core/protocol/text/prompt-formats.ts";
 import type { ParameterSchema } from "../core/protocol/text/reader.ts";
 import type { TextAdapter } from "../core/protocol/text/text-adapter.ts";
+import type { Reply } from "./reply-content.ts";
 import type { Run } from "./run-state.ts";
 
 /**
@@ -15,6 +17,12 @@ export function textAdapterOf(run: Run, setting: string): (() => TextAdapter) | 
   if (!protocol) return undefined;
   const tools = run.request.tool_choice === "none" ? new Map<string, undefined>() : declaredTools(run);
   return () => protocol(tools);
+}
+
+/** What the model thought before its calls, in a protocol that has a place for it. */
+export function thoughtOf(reply: Reply): string | undefined {
+  const thought = hasThought(reply.protocol) ? reply.toMessage([])["reasoning_content"] : undefined;
+  return typeof thought === "string" ? thought.trim() : undefined;
 }
 
 function declaredTools({ offer, request }: Run): Map<string, ParameterSchema | undefined> {

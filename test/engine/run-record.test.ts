@@ -3,7 +3,9 @@ import { test } from "node:test";
 import { type CallRecord, RunBook, type RunRecord } from "../../src/engine/run-record.ts";
 import { createSnapshot } from "../../src/engine/tool-snapshot.ts";
 import { callStream, textStream } from "../support/chunks.ts";
+import { play, toolNamed } from "../support/engine.ts";
 import { perform } from "../support/perform.ts";
+import { fakeTarget } from "../support/upstream.ts";
 
 const TOOLS = createSnapshot(1, []);
 const ENDED = "2026-01-01T00:00:00.000Z";
@@ -52,6 +54,23 @@ test("what was changed in the arguments counts, and a run that was changed again
   kept(book, one);
   for (let times = 0; times < 5; times++) book.changed("c");
   assert.deepEqual([...kept(book, record("d")), book.get("c", undefined)?.record], ["d", one]);
+});
+
+test("what the model thought counts too", () => {
+  const thoughtful = record("a");
+  Object.assign(thoughtful.rounds[0] ?? {}, { thought: "x".repeat(30_000) });
+  assert.deepEqual(kept(new RunBook({ bytes: 50_000 }), thoughtful, record("b")), ["b"]);
+});
+
+test("the record keeps 65,536 characters of a thought", async () => {
+  const thought = "x".repeat(65_537);
+  const said = `{"thought": "${thought}", "tool_name": "get_weather", "arguments": {"city": "a"}}`;
+  const target = fakeTarget([textStream(said), textStream("x")], { protocol: "tool_call_hook" });
+  const { run } = await play({ targets: [target], tools: [toolNamed("get_weather")] });
+  assert.deepEqual(
+    run.record.rounds.map((round) => round.thought),
+    [thought.slice(1), undefined],
+  );
 });
 
 test("a run that goes on stays, and its watchers are called after every change", () => {

@@ -46,11 +46,16 @@ const ALONE = new Set(["harmony", "react", "gemma4"]);
  * marker decides between those that share it. Of an unknown model only those markers are read.
  */
 export function autoFormat(model: string): GrammarFormat {
-  const name = model.toLowerCase().replace(/^.*\//, "");
-  const known = BY_MODEL.find(([pattern]) => pattern.test(name))?.[1] ?? "";
+  const known = formatOfModel(model) ?? "";
   const made = autoFormats.get(known) ?? makeFormat(known);
   autoFormats.set(known, made);
   return made;
+}
+
+/** The name of the format in which models of this name write calls; `undefined` for an unknown one. */
+export function formatOfModel(model: string): string | undefined {
+  const name = model.toLowerCase().replace(/^.*\//, "");
+  return BY_MODEL.find(([pattern]) => pattern.test(name))?.[1];
 }
 
 const autoFormats = new Map<string, GrammarFormat>();

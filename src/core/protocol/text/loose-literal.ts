@@ -109,10 +109,13 @@ class LiteralReader {
   arguments(schema: SchemaView): void {
     const names = schema.names;
     this.#pieces.push("{");
-    for (let count = 0; !this.atEnd; count++) {
-      const name = this.#name(this.#syntax.assign) ?? names[count];
-      if (name === undefined) throw new NoLiteral();
-      this.#member(name, count, schema, 0);
+    for (let count = 0; !this.atEnd; ) {
+      if (this.#passes("**{")) count = this.#members(schema, count, 0);
+      else {
+        const name = this.#name(this.#syntax.assign) ?? names[count];
+        if (name === undefined) throw new NoLiteral();
+        this.#member(name, count++, schema, 0);
+      }
       if (!this.#passes(",") && !this.atEnd) throw new NoLiteral();
     }
     if (!this.#isCut) this.#pieces.push("}");
@@ -130,13 +133,20 @@ class LiteralReader {
 
   #object(schema: SchemaView, depth: number): void {
     this.#pieces.push("{");
-    for (let count = 0; !this.#passes("}"); count++) {
+    this.#members(schema, 0, depth + 1);
+    this.#pieces.push("}");
+  }
+
+  /** Members up to the closing brace; returns how many stand in their object now. */
+  #members(schema: SchemaView, before: number, depth: number): number {
+    let count = before;
+    for (; !this.#passes("}"); count++) {
       const name = this.#name([":"]);
       if (name === undefined) throw new NoLiteral();
-      this.#member(name, count, schema, depth + 1);
+      this.#member(name, count, schema, depth);
       this.#separator("}");
     }
-    this.#pieces.push("}");
+    return count;
   }
 
   #member(name: string, count: number, schema: SchemaView, depth: number): void {

@@ -1,3 +1,4 @@
+import { formatOfModel } from "./auto.ts";
 import { type PromptFormat, promptFormat } from "./prompt-format.ts";
 import { OBJECT_ROWS, PROMPTED_ROWS } from "./prompt-rows-json.ts";
 import { NAME_ROWS } from "./prompt-rows-name.ts";
@@ -13,9 +14,20 @@ const PROMPT_FORMATS: ReadonlyMap<string, PromptFormat> = new Map(
 /** The best-known of all, for models whose own is not known. */
 const USUAL = "hermes";
 
-/** The format to write tools in. `auto`, which stands for no one format, and unknown names get the best-known one. */
-export function promptFormatFor(protocol: string): PromptFormat {
-  return (PROMPT_FORMATS.get(protocol) ?? PROMPT_FORMATS.get(USUAL)) as PromptFormat;
+/** The format to write tools in; with `auto` the name of the model decides, and an unknown one gets the best-known format. */
+export function promptFormatFor(protocol: string, model: string): PromptFormat {
+  const name = protocol === "auto" ? formatOfModel(model) : protocol;
+  return (PROMPT_FORMATS.get(name ?? USUAL) ?? PROMPT_FORMATS.get(USUAL)) as PromptFormat;
+}
+
+/** Whether the format has a place for what the model thinks before a call. */
+export function hasThought(protocol: string): boolean {
+  return PROMPT_FORMATS.get(protocol)?.thought === true;
+}
+
+/** Whether tools can be written into a prompt where `models[].protocol` says this. */
+export function canPrompt(protocol: string): boolean {
+  return protocol === "auto" || PROMPT_FORMATS.has(protocol);
 }
 
 /** Whether the format lives in prompts alone, so that an upstream cannot be expected to know it. */

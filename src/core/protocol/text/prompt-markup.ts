@@ -12,7 +12,7 @@ const NONE: Markup = { neutral: (text) => text, inJson: (json) => json };
  * The markup of one format.
  *
  * 1. In free text (what a user wrote, what a model said) `<tool_call>` becomes `< tool_call>`: the only change, and a visible one.
- *    A string that begins with a letter gets the space before its last character instead: `Action :`.
+ *    A label gets the space before its colon instead: `Action :`.
  * 2. In JSON, and in other literals that know `\uXXXX`, nothing is lost: the value stays as it is.
  */
 export function markupOf(strings: readonly string[]): Markup {
@@ -37,7 +37,7 @@ function settle(text: string, pass: (text: string) => string): string {
 }
 
 function broken(marker: string): string {
-  const at = /^\p{L}/u.test(marker) ? marker.length - 1 : 1;
+  const at = marker.endsWith(":") ? marker.length - 1 : 1;
   return `${marker.slice(0, at)} ${marker.slice(at)}`;
 }
 

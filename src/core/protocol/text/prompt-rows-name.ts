@@ -80,6 +80,14 @@ export const NAME_ROWS: readonly PromptRow[] = [
     ],
   },
   {
+    names: ["inkling"],
+    spell: jsonArguments,
+    call: ({ name, args }) =>
+      `<|message_model|>${name}<|content_invoke_tool_json|>{"name": ${JSON.stringify(name)}, "args": ${args}}<|end_message|>`,
+    calls: JOINED,
+    markup: ["<|message_model|>", "<|content_invoke_tool_json|>", "<|end_message|>"],
+  },
+  {
     names: ["qwen_flower"],
     spell: jsonArguments,
     call: ({ name, args }) => `✿FUNCTION✿: ${name}\n✿ARGS✿: ${args}`,

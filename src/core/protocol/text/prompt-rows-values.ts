@@ -106,6 +106,26 @@ export const TAGGED_ROWS: readonly PromptRow[] = [
     markup: ["<｜DSML｜", "</｜DSML｜", "<|DSML|", "</|DSML|", ...RESULT_TAGS],
   },
   {
+    names: ["minicpm5"],
+    spell: taggedArguments("]]>", ({ key, text }) => `<param name="${key}"><![CDATA[${text}]]></param>`),
+    call: ({ name, args }) => `<function name="${name}">${args}</function>`,
+    calls: LINES,
+    notes: ["text_values"],
+    markup: ["<function name=", "</function>", "<param name=", "</param>", "]]>"],
+  },
+  {
+    names: ["step3"],
+    spell: taggedArguments(
+      "</steptml:parameter>",
+      ({ key, text }) => `<steptml:parameter name="${key}">${text}</steptml:parameter>`,
+    ),
+    call: ({ name, args }) =>
+      `<｜tool_call_begin｜>function<｜tool_sep｜><steptml:invoke name="${name}">${args}</steptml:invoke><｜tool_call_end｜>`,
+    calls: { open: "<｜tool_calls_begin｜>", between: "", close: "<｜tool_calls_end｜>" },
+    notes: ["text_values"],
+    markup: ["<｜tool_", "<steptml:", "</steptml:"],
+  },
+  {
     names: ["minimax_m3"],
     spell: nestedTags("]<]minimax[>["),
     call: ({ name, args }) => `]<]minimax[>[<invoke name="${name}">${args}]<]minimax[>[</invoke>`,

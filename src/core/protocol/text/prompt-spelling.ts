@@ -70,13 +70,13 @@ export function nestedTags(sentinel: string): ArgumentSpelling {
 
 const PYTHON_NAME = /^[\p{L}_][\p{L}\p{N}_]*$/u;
 
-/** Keyword arguments as Python literals. Says every value; names that are no Python names go into `**{…}`. */
+/** Keyword arguments as Python literals. Says every value; a name that is no Python name goes into `**{…}`. */
 export const pythonArguments: ArgumentSpelling = (args, markup) => {
-  const entries = Object.entries(args);
-  const named = entries.filter(([key]) => PYTHON_NAME.test(key));
-  const parts = named.map(([key, value]) => `${key}=${pythonLiteral(value)}`);
-  const others = entries.filter(([key]) => !PYTHON_NAME.test(key));
-  if (others.length > 0) parts.push(`**${pythonLiteral(Object.fromEntries(others))}`);
+  const parts = Object.entries(args).map(([key, value]) =>
+    PYTHON_NAME.test(key)
+      ? `${key}=${pythonLiteral(value)}`
+      : `**{${JSON.stringify(key)}: ${pythonLiteral(value)}}`,
+  );
   return markup.inJson(parts.join(", "));
 };
 
@@ -91,20 +91,21 @@ function pythonLiteral(value: JsonValue): string {
   return `{${members.join(", ")}}`;
 }
 
-const BRACE_KEY_BREAKERS = /[\s:,{}[\]<>|"]/gu;
+const BARE_NAME = /^[\p{L}_][\p{L}\p{N}_-]*$/u;
 
 /**
- * `{key:value,…}` with bare names and one quote of the format's own around strings. What this cannot say: a string with that quote
- * in it (it gets a space), since there is no escape, and names with white space or punctuation of the format (it becomes `_`).
+ * `{key:value,…}` with one quote of the format's own around strings, and around names that are no plain words. What this cannot say:
+ * the quote itself in a string or a name (it gets a space), since there is no escape.
  */
 export function braceArguments(quote: string): ArgumentSpelling {
   const ending = markupOf([quote]);
+  const quoted = (text: string): string => `${quote}${ending.neutral(text)}${quote}`;
   const spell = (value: JsonValue): string => {
-    if (typeof value === "string") return `${quote}${ending.neutral(value)}${quote}`;
+    if (typeof value === "string") return quoted(value);
     if (typeof value !== "object" || value === null) return stringifyJson(value);
     if (Array.isArray(value)) return `[${value.map(spell).join(",")}]`;
     const members = Object.entries(value).map(
-      ([key, item]) => `${key.replace(BRACE_KEY_BREAKERS, "_")}:${spell(item)}`,
+      ([key, item]) => `${BARE_NAME.test(key) ? key : quoted(key)}:${spell(item)}`,
     );
     return `{${members.join(",")}}`;
   };

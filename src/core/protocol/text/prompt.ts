@@ -87,17 +87,20 @@ class PromptWriter {
     const { tool_calls, ...rest } = message;
     const thought = this.#format.thought ? this.#takeThought(rest) : undefined;
     if (!tool_calls?.length) return { ...rest, content: this.#neutral(rest.content) };
-    const text = this.#format.text.neutral(textOf(rest.content));
+    const text = this.#format.text.neutral(textOf(rest.content)).trimEnd();
     const calls = this.#callsText(tool_calls, thought);
-    return { ...rest, content: text === "" ? calls : `${text}\n${calls}` };
+    return {
+      ...rest,
+      content: text === "" ? calls : `${text}\n${calls}`,
+    };
   }
 
   /** The thought has its place in the text, so that its member, which the upstream never wrote, does not go there too. */
   #takeThought(message: ChatMessage): string | undefined {
     const texts = THOUGHT_MEMBERS.map((member) => message[member]);
     for (const member of THOUGHT_MEMBERS) delete message[member];
-    const thought = texts.find((text) => typeof text === "string" && text !== "");
-    return thought === undefined ? undefined : this.#format.text.neutral(String(thought));
+    const thought = texts.find((text) => typeof text === "string" && text.trim() !== "");
+    return thought === undefined ? undefined : this.#format.text.neutral(String(thought).trim());
   }
 
   #callsText(calls: readonly WireToolCall[], thought: string | undefined): string {

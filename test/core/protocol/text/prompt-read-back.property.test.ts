@@ -6,7 +6,7 @@ import { stringifyJson } from "../../../../src/core/json/stringify.ts";
 import type { JsonObject } from "../../../../src/core/json/value.ts";
 import { TEXT_FORMATS } from "../../../../src/core/protocol/text/formats.ts";
 import { writeToolPrompt } from "../../../../src/core/protocol/text/prompt.ts";
-import { promptFormatFor } from "../../../../src/core/protocol/text/prompt-formats.ts";
+import { canPrompt, promptFormatFor } from "../../../../src/core/protocol/text/prompt-formats.ts";
 import { anyArguments, anyText, nestedArguments, type Sayable, TYPED, typedArguments } from "./any-call.ts";
 import { SAMPLES } from "./prompt-samples.ts";
 
@@ -26,6 +26,8 @@ const UNSAYABLE: Readonly<Record<string, string>> = {
   seed_oss: "</parameter>",
   minimax_m2: "</parameter>",
   anthropic_xml: "</parameter>",
+  minicpm5: "]]>",
+  step3: "</steptml:parameter>",
   glm4: "</arg_value>",
   hy_v3: "</arg_value>",
   deepseek_dsml: "</｜DSML｜parameter>",
@@ -33,16 +35,14 @@ const UNSAYABLE: Readonly<Record<string, string>> = {
   functiongemma: "<escape>",
   minimax_m3: "]<]minimax[>[",
 };
-const PYTHON = ["pythonic", "pythonic_tagged", "gemma_tool_code"];
 const BRACES = ["gemma4", "functiongemma"];
 
 function argumentsFor(format: string, markup: readonly string[]): fc.Arbitrary<JsonObject> {
   const without = UNSAYABLE[format];
   const text = anyText(markup).filter((value) => without === undefined || !value.includes(without));
   const any: Sayable = { key: fc.oneof(plainKey, anyText(markup)), text };
-  if (BRACES.includes(format)) return anyArguments({ key: plainKey, text });
+  if (BRACES.includes(format)) return anyArguments({ key: fc.oneof(plainKey, text), text });
   if (format === "minimax_m3") return nestedArguments(any);
-  if (PYTHON.includes(format)) return fc.dictionary(plainKey, anyArguments(any));
   return without === undefined ? anyArguments(any) : typedArguments(any);
 }
 
@@ -61,7 +61,7 @@ function written(calls: readonly Call[], format: string): string {
       parallel: true,
       locale: "en",
     },
-    promptFormatFor(format),
+    promptFormatFor(format, "m"),
   );
   return String(messages.at(-1)?.content);
 }
@@ -99,29 +99,50 @@ function respelt(json: string): string {
   return parser.status === "complete" ? stringifyJson(parser.value ?? null) : `no JSON: ${json}`;
 }
 
-describe("calls are read back as they were written", () => {
-  const readable = TEXT_FORMATS.flatMap(({ names, markers }) =>
-    names.map((format) => ({ format, markup: markers })),
-  );
-  for (const { format, markup } of readable.filter((one) => one.format in SAMPLES)) {
-    const call = fc.record({ name, args: argumentsFor(format, markup) });
-    const many = promptFormatFor(format).oneCall ? 1 : 3;
-    test(format, () => {
-      fc.assert(
-        fc.property(fc.array(call, { minLength: 1, maxLength: many }), fc.nat(), (calls, at) => {
-          const text = written(calls, format);
-          const seen = read(text, at % (text.length + 1), format);
-          assert.deepEqual(
-            seen.calls.map(({ name: called, text: args, whole }) => ({
-              name: called,
-              args: respelt(args),
-              whole,
-            })),
-            calls.map(({ name: called, args }) => ({ name: called, args: stringifyJson(args), whole: true })),
-          );
-          assert.equal(seen.content.trim(), "");
-        }),
-      );
+/** Formats whose calls look like ordinary text, so that nothing in ordinary text can be told from them. */
+const WITHOUT_MARKUP = ["bare_json", "fenced_json", "tool_call_hook", "llama3_json", "xlam", "pythonic"];
+
+for (const { names, markers } of TEXT_FORMATS) {
+  for (const format of names) {
+    const call = fc.record({ name, args: argumentsFor(format, markers) });
+    const many = promptFormatFor(format, "m").oneCall ? 1 : 3;
+    const calls = fc.array(call, { minLength: 1, maxLength: many });
+    describe(format, () => {
+      test("calls are read back as they were written", () => {
+        fc.assert(
+          fc.property(calls, fc.nat(), (made, at) => {
+            const text = written(made, format);
+            const seen = read(text, at % (text.length + 1), format);
+            assert.deepEqual(
+              seen.calls.map((one) => ({ name: one.name, args: respelt(one.text), whole: one.whole })),
+              made.map((one) => ({ name: one.name, args: stringifyJson(one.args), whole: true })),
+            );
+            assert.equal(seen.content.trim(), "");
+          }),
+        );
+      });
+
+      test("calls in ordinary text are none once the text is made neutral", () => {
+        if (WITHOUT_MARKUP.includes(format)) return;
+        fc.assert(
+          fc.property(calls, (made) => {
+            const text = promptFormatFor(format, "m").text.neutral(written(made, format));
+            assert.deepEqual(read(text, 0, format).calls, []);
+          }),
+        );
+      });
     });
   }
+}
+
+test("every format that can be read can be asked for, and the other way round", () => {
+  const readable = TEXT_FORMATS.flatMap(({ names }) => names);
+  assert.deepEqual(
+    readable.filter((format) => !canPrompt(format)),
+    [],
+  );
+  assert.deepEqual(
+    Object.keys(SAMPLES).filter((format) => !readable.includes(format)),
+    [],
+  );
 });

@@ -28,7 +28,7 @@ const CONVERSATION: ChatMessage[] = [
 
 for (const [name, expected] of Object.entries(SAMPLES)) {
   test(`${name}: two calls and their results`, () => {
-    const format = promptFormatFor(name);
+    const format = promptFormatFor(name, "m");
     assert.deepEqual(format.names, [name]);
     const messages = writeToolPrompt(
       { messages: CONVERSATION, tools: [], choice: "auto", parallel: true, locale: "en" },
@@ -51,8 +51,9 @@ for (const [name, expected] of Object.entries(SAMPLES)) {
   });
 }
 
-test("a name that is no format, such as auto, gets the best-known one", () => {
-  assert.deepEqual(promptFormatFor("auto").names, ["hermes"]);
+test("with auto the model's name decides, and an unknown one gets the best-known format", () => {
+  assert.deepEqual(promptFormatFor("auto", "org/Qwen3-Coder-30B").names, ["qwen3_coder"]);
+  assert.deepEqual(promptFormatFor("auto", "my-model").names, ["hermes"]);
 });
 
 test("formats that no model has of its own accord are known as such", () => {

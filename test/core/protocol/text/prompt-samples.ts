@@ -118,6 +118,10 @@ export const SAMPLES: Readonly<Record<string, readonly string[]>> = {
     `<|start|>assistant<|channel|>commentary to=functions.get_weather <|constrain|>json<|message|>{"city":"Oslo","days":[1,null],"now":true}<|call|><|start|>assistant<|channel|>commentary to=functions.ping <|constrain|>json<|message|>{}<|call|>`,
     `<|start|>functions.get_weather to=assistant<|channel|>commentary<|message|>{"t":5}<|end|><|start|>functions.ping to=assistant<|channel|>commentary<|message|>"pong"<|end|>`,
   ],
+  inkling: [
+    `<|message_model|>get_weather<|content_invoke_tool_json|>{"name": "get_weather", "args": {"city":"Oslo","days":[1,null],"now":true}}<|end_message|><|message_model|>ping<|content_invoke_tool_json|>{"name": "ping", "args": {}}<|end_message|>`,
+    RESULTS,
+  ],
   qwen_flower: [
     `✿FUNCTION✿: get_weather
 ✿ARGS✿: {"city":"Oslo","days":[1,null],"now":true}
@@ -243,6 +247,15 @@ true
 <result>{"t":5}</result>
 <result>"pong"</result>
 </function_results>`,
+  ],
+  minicpm5: [
+    `<function name="get_weather"><param name="city"><![CDATA[Oslo]]></param><param name="days"><![CDATA[[1,null]]]></param><param name="now"><![CDATA[true]]></param></function>
+<function name="ping"></function>`,
+    RESULTS,
+  ],
+  step3: [
+    `<｜tool_calls_begin｜><｜tool_call_begin｜>function<｜tool_sep｜><steptml:invoke name="get_weather"><steptml:parameter name="city">Oslo</steptml:parameter><steptml:parameter name="days">[1,null]</steptml:parameter><steptml:parameter name="now">true</steptml:parameter></steptml:invoke><｜tool_call_end｜><｜tool_call_begin｜>function<｜tool_sep｜><steptml:invoke name="ping"></steptml:invoke><｜tool_call_end｜><｜tool_calls_end｜>`,
+    RESULTS,
   ],
   minimax_m3: [
     `]<]minimax[>[<tool_call>

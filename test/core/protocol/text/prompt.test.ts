@@ -31,7 +31,7 @@ function prompt(
 ): ChatMessage[] {
   return writeToolPrompt(
     { messages, tools: [WEATHER, tool("ping")], choice: "auto", parallel: true, locale: "en", ...change },
-    promptFormatFor(format),
+    promptFormatFor(format, "m"),
   );
 }
 
@@ -203,7 +203,7 @@ test("what tags and marks cannot hold gets a space, what names cannot hold an un
       '<parameter=list>\n["\\u003c/parameter>"]\n</parameter>\n</function>\n</tool_call>',
   );
   const [, braces] = prompt([asks(["1", "ping", '{"a b":"<|\\"|>"}'])], {}, "gemma4");
-  assert.equal(braces?.content, 'Wait.\n<|tool_call>call:ping{a_b:<|"|>< |"|><|"|>}<tool_call|>');
+  assert.equal(braces?.content, 'Wait.\n<|tool_call>call:ping{<|"|>a b<|"|>:<|"|>< |"|><|"|>}<tool_call|>');
   const [, python] = prompt([asks(["1", "ping", '{"a":1,"b c":{"d":false}}'])], {}, "pythonic");
   assert.equal(python?.content, 'Wait.\n[ping(a=1, **{"b c": {"d": False}})]');
 });
