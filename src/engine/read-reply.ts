@@ -223,7 +223,7 @@ class ReplyReader implements ReplyHandler {
     const { code, message, options } = error;
     const isSilence = code === "upstream_stream_timeout";
     if (!isSilence && code !== "upstream_stream_interrupted") return error;
-    const inCall = this.#content.hasCalls;
+    const inCall = this.#content.insideCall;
     if (!inCall && !(isSilence && !this.#stream)) return error;
     const text = inCall ? `${message} That was inside a tool call; nothing of it was run.` : message;
     return new GatewayError(code, text, { ...options, cause: error, cutOff: true });

@@ -107,9 +107,10 @@ export class ReplyContent {
     }
   }
 
-  /** Whether a call has begun. */
-  get hasCalls(): boolean {
-    return this.#choices.size > 0;
+  /** Whether a call has begun whose arguments are not whole. */
+  get insideCall(): boolean {
+    const calls = [...this.#choices.values()].flatMap(({ accumulator }) => accumulator.calls);
+    return calls.some(({ parser }) => parser.completeAt < 0);
   }
 
   /** Whether the reply is to be read no further. */

@@ -39,6 +39,13 @@ const ENDS: [string, ScriptedReply["end"], string][] = [
   ["ends", "close", "upstream_stream_interrupted"],
 ];
 
+test("a stream that ends behind a whole call is an error at once: another call may be missing", async () => {
+  const whole = callChunk({ index: 0, id: "w1", name: "get_weather", args: '{"city":"Rome"}' });
+  const replies: ScriptedReply[] = [{ body: [event(whole)], end: "close" }];
+  const { error, asked, ran } = await playCut([...replies, textStream("never")]);
+  assert.deepEqual([asked, ran, error?.code], [1, 0, "upstream_stream_interrupted"]);
+});
+
 for (const [name, end, code] of ENDS) {
   test(`a stream that ${name} inside a call is asked for once more, whatever the setting retry`, async () => {
     const replies = [cut(end), callStream(weather("w1", "Rome")), textStream("Mild.")];

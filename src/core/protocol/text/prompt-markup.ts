@@ -20,12 +20,13 @@ export function markupOf(strings: readonly string[]): Markup {
   // Of two that begin alike the longer one counts.
   const sorted = [...strings].sort((a, b) => b.length - a.length);
   const free = new RegExp(sorted.map(RegExp.escape).join("|"), "gu");
-  const spelt = sorted.map((string) => RegExp.escape(JSON.stringify(string).slice(1, -1)));
-  // An escape is one unit: no string begins in the middle of one.
-  const json = new RegExp(`\\\\(?:u[0-9a-fA-F]{4}|[^u])|(${spelt.join("|")})`, "gu");
+  const spelt = sorted.map((string) => JSON.stringify(string).slice(1, -1));
+  const json = new RegExp(`\\\\(?:u[0-9a-fA-F]{4}|[^u])|(${spelt.map(RegExp.escape).join("|")})`, "gu");
+  const inJson = (found: string, marker: string | undefined, at: number, whole: string) =>
+    marker === undefined ? escapeBeside(found, whole.slice(at + found.length), spelt) : escapedMarker(marker);
   return {
     neutral: (text) => settle(text, (one) => one.replace(free, broken)),
-    inJson: (text) => settle(text, (one) => one.replace(json, escapedMarker)),
+    inJson: (text) => settle(text, (one) => one.replace(json, inJson)),
   };
 }
 
@@ -41,7 +42,22 @@ function broken(marker: string): string {
   return `${marker.slice(0, at)} ${marker.slice(at)}`;
 }
 
-function escapedMarker(found: string, marker: string | undefined): string {
-  if (marker === undefined) return found;
+function escapedMarker(marker: string): string {
   return `\\u${marker.charCodeAt(0).toString(16).padStart(4, "0")}${marker.slice(1)}`;
+}
+
+/** Characters of an escape in its longest form. */
+const MAX_ESCAPE = 6;
+
+/** An escape, spelt so that with the text behind it none of the strings begins in it: `\\f` and `unctools[` would be one. */
+function escapeBeside(unit: string, rest: string, strings: readonly string[]): string {
+  const isClear = (one: string) => {
+    const text = one + rest.slice(0, MAX_ESCAPE + Math.max(...strings.map(({ length }) => length)));
+    return !strings.some((string) => {
+      const at = text.indexOf(string);
+      return at >= 0 && at < one.length;
+    });
+  };
+  const code = (JSON.parse(`"${unit}"`) as string).charCodeAt(0).toString(16).padStart(4, "0");
+  return [unit, `\\u${code}`, `\\u${code.toUpperCase()}`].find(isClear) ?? unit;
 }

@@ -28,6 +28,11 @@ const dsmlParameters = taggedArguments(
   ({ key, text, isString }) =>
     `<｜DSML｜parameter name="${key}" string="${isString}">${text}</｜DSML｜parameter>\n`,
 );
+const kimiArguments = taggedArguments(
+  "<|close|>argument",
+  ({ key, text, type }) =>
+    `<|open|>argument key="${key}" type="${type}"<|sep|>${text}<|close|>argument<|sep|>`,
+);
 
 /** `<function=NAME>` within an outer tag. */
 function functionRow(name: string, tag: string): PromptRow {
@@ -112,6 +117,15 @@ export const TAGGED_ROWS: readonly PromptRow[] = [
     calls: LINES,
     notes: ["text_values"],
     markup: ["<function name=", "</function>", "<param name=", "</param>", "]]>"],
+  },
+  {
+    names: ["kimi_k3"],
+    spell: kimiArguments,
+    call: ({ name, args, place }) =>
+      `<|open|>call tool="${name}" index="${place + 1}"<|sep|>${args}<|close|>call<|sep|>`,
+    calls: { open: "<|open|>tools<|sep|>", between: "", close: "<|close|>tools<|sep|>" },
+    notes: ["text_values"],
+    markup: ["<|open|>", "<|close|>", "<|sep|>", "<|end_of_msg|>"],
   },
   {
     names: ["step3"],

@@ -16,6 +16,8 @@ export interface TaggedParameter {
   text: string;
   /** The value is a string, and `text` is the string itself; else `text` is JSON. */
   isString: boolean;
+  /** The value's type in the words of JSON Schema. */
+  type: string;
 }
 
 /** What would break a tag or an attribute. */
@@ -36,9 +38,14 @@ export function taggedArguments(
       .map(([key, value]) => {
         const isString = typeof value === "string";
         const text = isString ? ending.neutral(value) : ending.inJson(stringifyJson(value));
-        return write({ key: tagName(key), text, isString });
+        return write({ key: tagName(key), text, isString, type: typeOf(value) });
       })
       .join("");
+}
+
+function typeOf(value: JsonValue): string {
+  if (value === null) return "null";
+  return Array.isArray(value) ? "array" : typeof value;
 }
 
 function tagName(key: string): string {

@@ -45,6 +45,14 @@ test("JSON holds no markup afterwards, and reads back as the same value", () => 
   );
 });
 
+test("an escape and what follows it are no markup together", () => {
+  for (const text of ["\functools[", "\u000functools[", "\\functools["]) {
+    const json = markup.inJson(JSON.stringify(text));
+    assert.doesNotMatch(json, /functools\[/);
+    assert.equal(JSON.parse(json), text);
+  }
+});
+
 test("a format without markup changes nothing", () => {
   const none = markupOf([]);
   assert.equal(none.neutral("<x>"), "<x>");

@@ -28,6 +28,7 @@ const UNSAYABLE: Readonly<Record<string, string>> = {
   anthropic_xml: "</parameter>",
   minicpm5: "]]>",
   step3: "</steptml:parameter>",
+  kimi_k3: "<|close|>argument",
   glm4: "</arg_value>",
   hy_v3: "</arg_value>",
   deepseek_dsml: "</｜DSML｜parameter>",

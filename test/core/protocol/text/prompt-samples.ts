@@ -253,6 +253,10 @@ true
 <function name="ping"></function>`,
     RESULTS,
   ],
+  kimi_k3: [
+    `<|open|>tools<|sep|><|open|>call tool="get_weather" index="1"<|sep|><|open|>argument key="city" type="string"<|sep|>Oslo<|close|>argument<|sep|><|open|>argument key="days" type="array"<|sep|>[1,null]<|close|>argument<|sep|><|open|>argument key="now" type="boolean"<|sep|>true<|close|>argument<|sep|><|close|>call<|sep|><|open|>call tool="ping" index="2"<|sep|><|close|>call<|sep|><|close|>tools<|sep|>`,
+    RESULTS,
+  ],
   step3: [
     `<｜tool_calls_begin｜><｜tool_call_begin｜>function<｜tool_sep｜><steptml:invoke name="get_weather"><steptml:parameter name="city">Oslo</steptml:parameter><steptml:parameter name="days">[1,null]</steptml:parameter><steptml:parameter name="now">true</steptml:parameter></steptml:invoke><｜tool_call_end｜><｜tool_call_begin｜>function<｜tool_sep｜><steptml:invoke name="ping"></steptml:invoke><｜tool_call_end｜><｜tool_calls_end｜>`,
     RESULTS,
