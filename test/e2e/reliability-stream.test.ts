@@ -11,6 +11,9 @@ import { OpenStream, settled } from "./support/open-stream.ts";
 import { json, toolServer } from "./support/tool-server.ts";
 import { chunk, frames, scriptedUpstream, sse, streamed } from "./support/upstream.ts";
 
+/** What may be held for one reader that does not read. */
+const MAX_GROWN = 4 * 1024 * 1024;
+
 /** Bytes of buffers that something holds, in the whole process. */
 function heldBytes(): number {
   setFlagsFromString("--expose-gc");
@@ -128,10 +131,15 @@ test("a slow reader of 20 MB gets all of it once, and the upstream is read no fa
   await sleep(500);
   const stalledAt = sent;
   await sleep(500);
-  const grown = heldBytes() - before;
+  // Buffers are freed by a thread of their own, which a busy machine makes wait; what is held stays held meanwhile.
+  let grown = heldBytes() - before;
+  for (let tries = 0; grown >= MAX_GROWN && tries < 30; tries++) {
+    await sleep(100);
+    grown = heldBytes() - before;
+  }
   assert.ok(sent < words.length, "the upstream could not send everything");
   assert.ok(sent - stalledAt < 50, `${sent - stalledAt} more frames were read from the upstream`);
-  assert.ok(grown < 4 * 1024 * 1024, `${grown} bytes of buffers in the process`);
+  assert.ok(grown < MAX_GROWN, `${grown} bytes of buffers in the process`);
   client.resume();
   const seen = readEvents(await client.end(30_000));
   assert.ok(seen.content === words.join(""), `${seen.content.length} characters`);
