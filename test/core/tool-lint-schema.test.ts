@@ -127,12 +127,7 @@ test("parameters in every branch that may hold are looked at", () => {
 });
 
 for (const [value, schema, suggestion] of [
-  ["5", { type: "integer" }, '"default": 5'],
-  ["True", { type: "boolean" }, '"default": true'],
-  [5, { type: "string" }, '"default": "5"'],
-  ["a", { type: "array" }, '"default": ["a"]'],
   ["CELSIUS", { type: "string", enum: ["celsius"] }, '"default": "celsius"'],
-  ["x", { type: "integer" }, 'leave "default" out'],
   ["none", { enum: ["a", "b"] }, 'leave "default" out'],
 ] as [JsonValue, JsonObject, string][]) {
   test(`the default ${JSON.stringify(value)} of ${JSON.stringify(schema)} is noted, with what is meant`, () => {

@@ -1,6 +1,6 @@
 import { stringifyJson } from "../json/stringify.ts";
 import type { JsonObject, JsonValue } from "../json/value.ts";
-import { isObject, STRING, typeSet } from "./json-types.ts";
+import { isObject, STRING, typeOf, typeSet } from "./json-types.ts";
 import { MAX_PATTERN_LENGTH, type Patterns } from "./pattern.ts";
 import { step } from "./pointer.ts";
 import { KEYWORDS } from "./schema-node.ts";
@@ -48,6 +48,7 @@ const CHECKS: readonly Check[] = [
   checkBranches,
   checkPatterns,
   checkRanges,
+  checkDefault,
 ];
 
 function checkRefused(node: JsonObject, pointer: string, faults: FaultList): void {
@@ -177,6 +178,14 @@ function checkRanges(node: JsonObject, pointer: string, faults: FaultList): void
   if (isNumber(multiple) && multiple > 0 && multiple < 1e-100) {
     faults.add(step(pointer, "multipleOf"), "schema_invalid", "is too small to divide by.");
   }
+}
+
+function checkDefault(node: JsonObject, pointer: string, faults: FaultList): void {
+  const value = Object.hasOwn(node, "default") ? node["default"] : undefined;
+  const types = typesOf(node["type"]);
+  // Many generators write `default: null` for "no default", whatever the type is.
+  if (value === undefined || value === null || types.length === 0 || typeOf(value) & typeSet(types)) return;
+  faults.add(step(pointer, "default"), "schema_invalid", `is not of type ${types.join(" or ")}.`);
 }
 
 function typesOf(type: JsonValue | undefined): string[] {
