@@ -52,9 +52,10 @@ describe("stringifyJson", () => {
     );
   });
 
-  test("a value without bigints is written as JSON.stringify writes it", () => {
+  test("a value without bigints and -0 is written as JSON.stringify writes it", () => {
+    const plain = fc.jsonValue().map((value) => JSON.parse(JSON.stringify(value)) as unknown);
     fc.assert(
-      fc.property(fc.jsonValue(), (value) => {
+      fc.property(plain, (value) => {
         assert.equal(stringifyJson(value as JsonValue), JSON.stringify(value));
       }),
     );
