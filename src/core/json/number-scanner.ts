@@ -48,6 +48,9 @@ KIND[0x2e] = POINT;
 KIND[0x65] = EXPONENT;
 KIND[0x45] = EXPONENT;
 
+/** Characters of a decimal, point included, up to which its double says the same number: any double holds 15 digits (IEEE 754). */
+const SURE_LENGTH = 16;
+
 /**
  * Reads one JSON number (RFC 8259 section 6) from pieces cut anywhere. A number has no end mark: the first character that
  * does not belong to it, or the end of the text, ends it.
@@ -95,9 +98,10 @@ export class NumberScanner {
     const text = this.#kept;
     const number = Number(text);
     const whole = this.#read === INTEGER;
+    const isSure = whole || (this.#read === FRACTION && text.length <= SURE_LENGTH);
+    this.spelling = isSure || String(number) === text || isExact(text, number) ? undefined : text;
     this.#kept = "";
     this.#read = START;
-    this.spelling = whole || String(number) === text || isExact(text, number) ? undefined : text;
     return whole && !Number.isSafeInteger(number) ? BigInt(text) : number;
   }
 }
