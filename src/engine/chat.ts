@@ -1,16 +1,16 @@
 import type { ChatChunk, ChatRequest } from "../core/protocol/wire.ts";
 import { asGatewayError, GatewayError } from "../errors.ts";
-import type { Ending } from "./answer.ts";
-import { StreamAnswer } from "./answer-stream.ts";
-import { WholeAnswer } from "./answer-whole.ts";
+import type { Ending } from "./answer/answer.ts";
+import { StreamAnswer } from "./answer/answer-stream.ts";
+import { WholeAnswer } from "./answer/answer-whole.ts";
 import { isoTime } from "./iso-time.ts";
 import { restoreTurns } from "./kept-turns.ts";
 import { type Caller, makeOffer } from "./offer.ts";
-import { ClientGone, type ClientSink } from "./ports.ts";
+import { ClientGone, type ClientSink } from "./ports/client.ts";
+import type { ToolSnapshot } from "./registry/tool-snapshot.ts";
 import { runRounds } from "./run.ts";
 import type { RunBook } from "./run-record.ts";
 import { type EngineDeps, Run } from "./run-state.ts";
-import type { ToolSnapshot } from "./tool-snapshot.ts";
 
 /** One client request, as the HTTP layer read it. */
 export interface ChatCall {

@@ -2,8 +2,8 @@ import { canonicalHash } from "../core/json/stringify.ts";
 import type { ToolCall } from "../core/protocol/accumulator.ts";
 import { isObject } from "../core/protocol/adapter.ts";
 import type { ChatMessage } from "../core/protocol/wire.ts";
-import type { KeptTurn, KeptTurnStore } from "./ports.ts";
-import { refusalMessage } from "./results.ts";
+import type { KeptTurn, KeptTurnStore } from "./ports/stores.ts";
+import { refusalMessage } from "./results/results.ts";
 
 /** How long results wait for the client's half. */
 const RESULTS_MS = 24 * 60 * 60 * 1000;

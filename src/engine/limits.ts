@@ -1,5 +1,5 @@
-import type { StopReason } from "./answer.ts";
-import type { Corrections } from "./corrections.ts";
+import type { StopReason } from "./answer/answer.ts";
+import type { Corrections } from "./calls/corrections.ts";
 
 /** The bounds of one run; `0` is never unlimited. */
 export interface Limits {

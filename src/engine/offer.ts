@@ -1,7 +1,7 @@
 import type { ChatRequest, ToolSpec } from "../core/protocol/wire.ts";
 import type { ToolLevel } from "../core/tool.ts";
 import { GatewayError } from "../errors.ts";
-import type { RegisteredTool, ToolSnapshot } from "./tool-snapshot.ts";
+import type { RegisteredTool, ToolSnapshot } from "./registry/tool-snapshot.ts";
 
 /** What the engine must know of whoever sent a request. */
 export interface Caller {

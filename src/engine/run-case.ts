@@ -3,11 +3,11 @@ import type { ToolCall } from "../core/protocol/accumulator.ts";
 import type { ToolSpec } from "../core/protocol/wire.ts";
 import { explain } from "../core/schema/message.ts";
 import { GatewayError } from "../errors.ts";
-import { CALL_TEXTS } from "./call-texts.ts";
+import { CALL_TEXTS } from "./calls/call-texts.ts";
 import type { CheckedCall, GateContext } from "./gates/gate.ts";
 import { syntaxGate } from "./gates/syntax.ts";
+import type { RegisteredTool } from "./registry/tool-snapshot.ts";
 import type { BookEntry, CallRecord } from "./run-record.ts";
-import type { RegisteredTool } from "./tool-snapshot.ts";
 
 /** What a replay of a case must come to. */
 export interface CaseExpectation {

@@ -1,10 +1,10 @@
 import { stringifyJson } from "../core/json/stringify.ts";
 import type { JsonValue } from "../core/json/value.ts";
 import type { Usage } from "../core/protocol/wire.ts";
+import type { PolicyRecord } from "./calls/policy.ts";
 import type { Change } from "./gates/gate.ts";
-import type { HopelessNote } from "./hopeless-calls.ts";
-import type { PolicyRecord } from "./policy.ts";
-import type { ToolSnapshot } from "./tool-snapshot.ts";
+import type { ToolSnapshot } from "./registry/tool-snapshot.ts";
+import type { HopelessNote } from "./reply/hopeless-calls.ts";
 
 /** One call in the record of a run. */
 export interface CallRecord {

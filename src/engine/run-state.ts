@@ -2,17 +2,20 @@ import type { JsonPath, JsonValue } from "../core/json/value.ts";
 import type { OpenCall, ToolCall } from "../core/protocol/accumulator.ts";
 import { addUsage } from "../core/protocol/visible.ts";
 import type { ChatMessage, ChatRequest, FinishReason, Usage } from "../core/protocol/wire.ts";
-import type { Answer, Ending, RunSummary, StopReason, ToolSummary } from "./answer.ts";
-import { Corrections } from "./corrections.ts";
-import { HopelessCalls } from "./hopeless-calls.ts";
+import type { Answer, Ending, RunSummary, StopReason, ToolSummary } from "./answer/answer.ts";
+import { Corrections } from "./calls/corrections.ts";
 import { isoTime } from "./iso-time.ts";
 import type { TurnOwner } from "./kept-turns.ts";
 import { type LimitState, type Limits, runOver } from "./limits.ts";
 import type { Caller, Offer } from "./offer.ts";
-import type { RunScope, Stores, Telemetry, ToolTransport, Upstream } from "./ports.ts";
-import { type ToolMessage, withNote } from "./results.ts";
+import type { Stores } from "./ports/stores.ts";
+import type { RunScope, Telemetry } from "./ports/telemetry.ts";
+import type { ToolTransport } from "./ports/tools.ts";
+import type { Upstream } from "./ports/upstream.ts";
+import type { ToolSnapshot } from "./registry/tool-snapshot.ts";
+import { HopelessCalls } from "./reply/hopeless-calls.ts";
+import { type ToolMessage, withNote } from "./results/results.ts";
 import type { CallRecord, RoundRecord, RunRecord } from "./run-record.ts";
-import type { ToolSnapshot } from "./tool-snapshot.ts";
 
 /** What every run uses. */
 export interface EngineDeps {

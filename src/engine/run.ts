@@ -1,14 +1,14 @@
 import type { ToolCall } from "../core/protocol/accumulator.ts";
 import type { ChatMessage, FinishReason } from "../core/protocol/wire.ts";
-import type { Ending, StopReason } from "./answer.ts";
-import { WholeAnswer } from "./answer-whole.ts";
-import { askModel } from "./ask.ts";
-import { continueCut } from "./continue-cut.ts";
-import { executeCalls, toChatMessage } from "./execute.ts";
+import type { Ending, StopReason } from "./answer/answer.ts";
+import { WholeAnswer } from "./answer/answer-whole.ts";
+import { executeCalls, toChatMessage } from "./calls/execute.ts";
+import type { CallResult } from "./calls/planned-call.ts";
 import { keepTurn } from "./kept-turns.ts";
-import type { CallResult } from "./planned-call.ts";
-import type { Reply } from "./reply-content.ts";
-import { withNote } from "./results.ts";
+import { askModel } from "./reply/ask.ts";
+import { continueCut } from "./reply/continue-cut.ts";
+import type { Reply } from "./reply/reply-content.ts";
+import { withNote } from "./results/results.ts";
 import type { Run } from "./run-state.ts";
 
 /**

@@ -1,6 +1,6 @@
 import type { OutgoingHttpHeaders, ServerResponse } from "node:http";
 import type { FastifyReply } from "fastify";
-import { ClientGone, type ClientSink } from "../engine/ports.ts";
+import { ClientGone, type ClientSink } from "../engine/ports/client.ts";
 
 /** How long a client may take nothing at all before it counts as gone. */
 const STALL_MS = 30_000;

@@ -1,5 +1,10 @@
 import { Agent, type Dispatcher } from "undici";
-import type { PassThrough, PassThroughHandler, PassThroughRequest, UpstreamCall } from "../engine/ports.ts";
+import type {
+  PassThrough,
+  PassThroughHandler,
+  PassThroughRequest,
+  UpstreamCall,
+} from "../engine/ports/upstream.ts";
 import { type ErrorCode, GatewayError } from "../errors.ts";
 
 /** The members of an upstream's settings that matter here. */

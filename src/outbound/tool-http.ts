@@ -3,7 +3,7 @@ import type { JsonObject } from "../core/json/value.ts";
 import type { ToolDefinition } from "../core/tool.ts";
 import { isReservedHeader } from "../core/tool-endpoint.ts";
 import { type RenderedRequest, renderToolRequest, TemplateError } from "../core/tool-template.ts";
-import { type ToolAttempt, ToolFailure, type ToolReply, type ToolTransport } from "../engine/ports.ts";
+import { type ToolAttempt, ToolFailure, type ToolReply, type ToolTransport } from "../engine/ports/tools.ts";
 import { type AddressGuard, ConnectError } from "./address-guard.ts";
 import { decodeBody } from "./content-encoding.ts";
 import { parseRetryAfter } from "./retry-after.ts";

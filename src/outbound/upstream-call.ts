@@ -1,7 +1,7 @@
 import type { Transform } from "node:stream";
 import { constants, createBrotliDecompress, createUnzip } from "node:zlib";
 import type { Dispatcher, Pool } from "undici";
-import type { ReplyHandler, UpstreamCall } from "../engine/ports.ts";
+import type { ReplyHandler, UpstreamCall } from "../engine/ports/upstream.ts";
 import { GatewayError } from "../errors.ts";
 import { parseRetryAfter } from "./retry-after.ts";
 

@@ -6,7 +6,7 @@ import type {
   UpstreamCall,
   UpstreamRequest,
   UpstreamTarget,
-} from "../engine/ports.ts";
+} from "../engine/ports/upstream.ts";
 import { startCall } from "./upstream-call.ts";
 
 /** One upstream as it is configured. */

@@ -1,4 +1,4 @@
-import type { Stores } from "../engine/ports.ts";
+import type { Stores } from "../engine/ports/stores.ts";
 import { openSqlite } from "./sqlite.ts";
 import { StoreError } from "./store-error.ts";
 

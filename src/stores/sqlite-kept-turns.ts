@@ -1,6 +1,6 @@
 import type { DatabaseSync } from "node:sqlite";
-import type { KeptTurn, KeptTurnStore } from "../engine/ports.ts";
-import { guarded } from "./sqlite-guard.ts";
+import type { KeptTurn, KeptTurnStore } from "../engine/ports/stores.ts";
+import { guarded, transaction } from "./sqlite-guard.ts";
 
 /** Expired turns that one `keep` removes at most. More than one, so that the table shrinks; few, so that no stream waits. */
 const SWEEP = 50;
@@ -26,16 +26,7 @@ export function sqliteKeptTurns(db: DatabaseSync, now: () => number): KeptTurnSt
 
   return {
     async keep(owner, turn, ttlMs) {
-      guarded(() => {
-        db.exec("BEGIN IMMEDIATE");
-        try {
-          insert(owner, turn, ttlMs);
-          db.exec("COMMIT");
-        } catch (error) {
-          if (db.isTransaction) db.exec("ROLLBACK");
-          throw error;
-        }
-      });
+      transaction(db, () => insert(owner, turn, ttlMs));
     },
     async find(owner, clientCallId) {
       const row = guarded(() => find.get(owner, clientCallId, now()));

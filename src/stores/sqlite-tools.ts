@@ -1,6 +1,6 @@
 import type { DatabaseSync } from "node:sqlite";
 import type { ToolDefinition } from "../core/tool.ts";
-import type { StoredTool, ToolStore } from "../engine/ports.ts";
+import type { StoredTool, ToolStore } from "../engine/ports/stores.ts";
 import { guarded } from "./sqlite-guard.ts";
 
 /** One change of a name. `definition` is null where the change was a deletion: that row keeps the number from coming back. */

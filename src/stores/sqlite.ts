@@ -1,7 +1,8 @@
 import { existsSync, mkdirSync } from "node:fs";
 import { dirname, resolve } from "node:path";
 import { DatabaseSync } from "node:sqlite";
-import type { Stores } from "../engine/ports.ts";
+import type { Stores } from "../engine/ports/stores.ts";
+import { sqliteDocuments } from "./sqlite-documents.ts";
 import { guarded } from "./sqlite-guard.ts";
 import { sqliteKeptTurns } from "./sqlite-kept-turns.ts";
 import { sqliteTools } from "./sqlite-tools.ts";
@@ -29,6 +30,17 @@ const MIGRATIONS = [
      PRIMARY KEY (owner, call_id)
    ) STRICT, WITHOUT ROWID;
    CREATE INDEX kept_call_by_turn ON kept_call (turn_id);`,
+  `CREATE TABLE document (
+     kind       TEXT NOT NULL,
+     key        TEXT NOT NULL,
+     value      TEXT NOT NULL,
+     revision   INTEGER NOT NULL,
+     expires_at INTEGER NOT NULL,
+     PRIMARY KEY (kind, key)
+   ) STRICT, WITHOUT ROWID;
+   CREATE INDEX document_by_expiry ON document (expires_at);
+   CREATE TABLE document_revision (last INTEGER NOT NULL) STRICT;
+   INSERT INTO document_revision VALUES (0);`,
 ] as const;
 
 /** How long a start waits for the process before it to let go of the file. */
@@ -114,6 +126,7 @@ export function openSqlite(file: string, now: () => number = Date.now): Stores {
   return {
     tools: sqliteTools(db, now),
     keptTurns: sqliteKeptTurns(db, now),
+    documents: sqliteDocuments(db, now),
     async ping() {
       guarded(() => probe.get());
     },

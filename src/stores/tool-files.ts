@@ -2,7 +2,7 @@ import { readdir, readFile, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { parse } from "yaml";
 import type { CheckedTool } from "../core/tool-definition.ts";
-import { type FileTool, problemsOf, type ToolProblem } from "../engine/registry.ts";
+import { type FileTool, problemsOf, type ToolProblem } from "../engine/registry/registry.ts";
 import { GatewayError } from "../errors.ts";
 
 export interface ToolFilesOptions {

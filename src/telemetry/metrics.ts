@@ -1,5 +1,5 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from "prom-client";
-import type { GateNote, ToolOutcome } from "../engine/ports.ts";
+import type { GateNote, ToolOutcome } from "../engine/ports/telemetry.ts";
 
 /** Tools beyond this many share the label `other`. */
 const MAX_TOOL_LABELS = 200;

@@ -10,7 +10,7 @@ import type {
   Telemetry,
   ToolEnd,
   ToolScope,
-} from "../engine/ports.ts";
+} from "../engine/ports/telemetry.ts";
 import type { GatewayError } from "../errors.ts";
 import type { Metrics } from "./metrics.ts";
 import { ATTRIBUTE, OPERATION } from "./semantic-names.ts";

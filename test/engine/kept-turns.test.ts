@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { ChatMessage } from "../../src/core/protocol/wire.ts";
 import { restoreTurns } from "../../src/engine/kept-turns.ts";
-import type { KeptTurnStore } from "../../src/engine/ports.ts";
+import type { KeptTurnStore } from "../../src/engine/ports/stores.ts";
 import { callStream, textStream } from "../support/chunks.ts";
 import { fakeKeptTurns } from "../support/engine.ts";
 import { ASK, askCall, perform, weather } from "../support/perform.ts";

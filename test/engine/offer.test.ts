@@ -3,7 +3,7 @@ import { test } from "node:test";
 import fc from "fast-check";
 import type { ChatRequest, ToolSpec } from "../../src/core/protocol/wire.ts";
 import { type Caller, makeOffer, matchesGlob, mayUse } from "../../src/engine/offer.ts";
-import { createSnapshot } from "../../src/engine/tool-snapshot.ts";
+import { createSnapshot } from "../../src/engine/registry/tool-snapshot.ts";
 import { GatewayError } from "../../src/errors.ts";
 import { CALLER, toolNamed } from "../support/engine.ts";
 

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { createSnapshot } from "../../src/engine/registry/tool-snapshot.ts";
 import { makeCase, type RunCase } from "../../src/engine/run-case.ts";
-import { createSnapshot } from "../../src/engine/tool-snapshot.ts";
 import { GatewayError } from "../../src/errors.ts";
 import { type CallPiece, callStream, textStream } from "../support/chunks.ts";
 import { toolNamed } from "../support/engine.ts";

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { ChatMessage } from "../../src/core/protocol/wire.ts";
-import type { StopReason } from "../../src/engine/answer.ts";
+import type { StopReason } from "../../src/engine/answer/answer.ts";
 import { callStream, textStream } from "../support/chunks.ts";
 import { fakeKeptTurns, fakeTransport, toolReply } from "../support/engine.ts";
 import { answersIn } from "../support/messages.ts";

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { createSnapshot } from "../../src/engine/registry/tool-snapshot.ts";
 import { type CallRecord, RunBook, type RunRecord } from "../../src/engine/run-record.ts";
-import { createSnapshot } from "../../src/engine/tool-snapshot.ts";
 import { callStream, textStream } from "../support/chunks.ts";
 import { play, toolNamed } from "../support/engine.ts";
 import { perform } from "../support/perform.ts";

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { createServer, type RequestListener } from "node:http";
 import { type TestContext, test } from "node:test";
-import type { PassThroughRequest, UpstreamCall } from "../../src/engine/ports.ts";
+import type { PassThroughRequest, UpstreamCall } from "../../src/engine/ports/upstream.ts";
 import { GatewayError } from "../../src/errors.ts";
 import { createPassThrough } from "../../src/outbound/passthrough.ts";
 

@@ -3,7 +3,7 @@ import http from "node:http";
 import net, { type AddressInfo, type Server, type Socket } from "node:net";
 import type { TestContext } from "node:test";
 import type { ToolDefinition, ToolHttp } from "../../src/core/tool.ts";
-import type { ToolAttempt } from "../../src/engine/ports.ts";
+import type { ToolAttempt } from "../../src/engine/ports/tools.ts";
 import { createAddressGuard } from "../../src/outbound/address-guard.ts";
 import { createToolTransport } from "../../src/outbound/tool-http.ts";
 

@@ -4,9 +4,10 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { after, afterEach, suite, test } from "node:test";
-import type { Stores } from "../../src/engine/ports.ts";
+import type { Stores } from "../../src/engine/ports/stores.ts";
 import { openStores } from "../../src/stores/open.ts";
 import { openSqlite } from "../../src/stores/sqlite.ts";
+import { documentContract } from "./document.contract.ts";
 import {
   keptTurnContract,
   sampleTool,
@@ -39,6 +40,7 @@ for (const [name, file] of [
     const open = async (clock: { ms: number }) => track(openSqlite(file(), () => clock.ms));
     toolStoreContract(open);
     keptTurnContract(open);
+    documentContract(open);
     storesContract(open);
   });
 }

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { ToolDefinition } from "../../src/core/tool.ts";
-import type { KeptTurn, Stores } from "../../src/engine/ports.ts";
+import type { KeptTurn, Stores } from "../../src/engine/ports/stores.ts";
 
 /** A definition with every member, so that a backend that loses one is found out. */
 export function sampleTool(name: string, description = "Says hello"): Omit<ToolDefinition, "version"> {

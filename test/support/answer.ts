@@ -1,7 +1,7 @@
 import type { ChatChunk } from "../../src/core/protocol/wire.ts";
-import type { Ending } from "../../src/engine/answer.ts";
-import { StreamAnswer, type StreamAnswerOptions } from "../../src/engine/answer-stream.ts";
-import { ReplyContent } from "../../src/engine/reply-content.ts";
+import type { Ending } from "../../src/engine/answer/answer.ts";
+import { StreamAnswer, type StreamAnswerOptions } from "../../src/engine/answer/answer-stream.ts";
+import { ReplyContent } from "../../src/engine/reply/reply-content.ts";
 import { fakeSink } from "./sink.ts";
 
 /** The summary of a run that went well. */

@@ -1,21 +1,19 @@
 import type { ChatChunk, ChatRequest } from "../../src/core/protocol/wire.ts";
 import { checkToolDefinition } from "../../src/core/tool-definition.ts";
-import type { Answer, Ending } from "../../src/engine/answer.ts";
-import { StreamAnswer } from "../../src/engine/answer-stream.ts";
-import { WholeAnswer } from "../../src/engine/answer-whole.ts";
+import type { Answer, Ending } from "../../src/engine/answer/answer.ts";
+import { StreamAnswer } from "../../src/engine/answer/answer-stream.ts";
+import { WholeAnswer } from "../../src/engine/answer/answer-whole.ts";
 import { type Caller, makeOffer } from "../../src/engine/offer.ts";
-import type {
-  KeptTurn,
-  KeptTurnStore,
-  RunScope,
-  Stores,
-  ToolAttempt,
-  ToolReply,
-  ToolTransport,
-} from "../../src/engine/ports.ts";
+import type { KeptTurn, KeptTurnStore, Stores } from "../../src/engine/ports/stores.ts";
+import type { RunScope } from "../../src/engine/ports/telemetry.ts";
+import type { ToolAttempt, ToolReply, ToolTransport } from "../../src/engine/ports/tools.ts";
+import {
+  createSnapshot,
+  type RegisteredTool,
+  toRegistered,
+} from "../../src/engine/registry/tool-snapshot.ts";
 import { runRounds } from "../../src/engine/run.ts";
 import { type EngineDeps, Run } from "../../src/engine/run-state.ts";
-import { createSnapshot, type RegisteredTool, toRegistered } from "../../src/engine/tool-snapshot.ts";
 import { type FakeSink, fakeSink } from "./sink.ts";
 import { type FakeTarget, fakeUpstream } from "./upstream.ts";
 

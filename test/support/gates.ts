@@ -1,6 +1,6 @@
 import type { ToolCall } from "../../src/core/protocol/accumulator.ts";
 import { type GateContext, type Passage, passGates } from "../../src/engine/gates/gate.ts";
-import type { RegisteredTool } from "../../src/engine/tool-snapshot.ts";
+import type { RegisteredTool } from "../../src/engine/registry/tool-snapshot.ts";
 import { toolNamed } from "./engine.ts";
 
 /** Sends the arguments `raw` of a call of the tool `t` through the gates. */

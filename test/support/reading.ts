@@ -1,7 +1,7 @@
 import type { ToolSpec } from "../../src/core/protocol/wire.ts";
-import { WholeAnswer } from "../../src/engine/answer-whole.ts";
-import { readReply } from "../../src/engine/read-reply.ts";
-import type { Reply, ReplyContext } from "../../src/engine/reply-content.ts";
+import { WholeAnswer } from "../../src/engine/answer/answer-whole.ts";
+import { readReply } from "../../src/engine/reply/read-reply.ts";
+import type { Reply, ReplyContext } from "../../src/engine/reply/reply-content.ts";
 import { type Scene, stage, toolNamed } from "./engine.ts";
 import type { FakeSink } from "./sink.ts";
 import { type FakeTarget, fakeTarget, type ScriptedReply } from "./upstream.ts";

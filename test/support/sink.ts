@@ -1,5 +1,5 @@
 import type { ChatChunk, Choice, Delta, Usage } from "../../src/core/protocol/wire.ts";
-import type { ClientSink } from "../../src/engine/ports.ts";
+import type { ClientSink } from "../../src/engine/ports/client.ts";
 
 /** A chunk as a client reads it. */
 export interface ClientChunk extends ChatChunk {

@@ -5,7 +5,7 @@ import type {
   UpstreamCall,
   UpstreamRequest,
   UpstreamTarget,
-} from "../../src/engine/ports.ts";
+} from "../../src/engine/ports/upstream.ts";
 import type { GatewayError } from "../../src/errors.ts";
 
 /** One reply of a scripted upstream. */

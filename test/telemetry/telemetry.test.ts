@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { suite, test } from "node:test";
-import type { RunInfo } from "../../src/engine/ports.ts";
+import type { RunInfo } from "../../src/engine/ports/telemetry.ts";
 import { GatewayError } from "../../src/errors.ts";
 import { createLogger } from "../../src/telemetry/logger.ts";
 import { createMetrics } from "../../src/telemetry/metrics.ts";

@@ -1,4 +1,4 @@
-import type { RegisteredTool } from "../tool-snapshot.ts";
+import type { RegisteredTool } from "../registry/tool-snapshot.ts";
 import type { Gate, GateContext, Verdict } from "./gate.ts";
 
 /** Gate 4: this caller may do this now, with these arguments. */

@@ -3,7 +3,7 @@ import type { JsonObject, JsonValue } from "../../core/json/value.ts";
 import type { ToolCall } from "../../core/protocol/accumulator.ts";
 import type { RuleFacts } from "../../core/rules/tool-rules.ts";
 import type { RemoteRule } from "../../core/tool.ts";
-import type { RegisteredTool } from "../tool-snapshot.ts";
+import type { RegisteredTool } from "../registry/tool-snapshot.ts";
 import { contextGate } from "./context.ts";
 import { rulesGate } from "./rules.ts";
 import { schemaGate } from "./schema.ts";

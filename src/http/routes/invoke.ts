@@ -1,8 +1,8 @@
 import type { FastifyInstance } from "fastify";
 import { rawMembers } from "../../core/json/raw-object.ts";
-import { type InvokeDeps, invokeTool } from "../../engine/invoke.ts";
+import { type InvokeDeps, invokeTool } from "../../engine/calls/invoke.ts";
 import { newId } from "../../engine/new-id.ts";
-import type { ToolRegistry } from "../../engine/registry.ts";
+import type { ToolRegistry } from "../../engine/registry/registry.ts";
 import { GatewayError } from "../../errors.ts";
 import { requireObject } from "../json-body.ts";
 import { watchClient } from "../sse-sink.ts";

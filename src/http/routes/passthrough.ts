@@ -1,6 +1,6 @@
 import type { IncomingMessage } from "node:http";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
-import type { PassThrough, PassThroughHandler, UpstreamCall } from "../../engine/ports.ts";
+import type { PassThrough, PassThroughHandler, UpstreamCall } from "../../engine/ports/upstream.ts";
 import { GatewayError } from "../../errors.ts";
 import { bodyTooLarge } from "../framing.ts";
 

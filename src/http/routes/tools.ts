@@ -1,6 +1,6 @@
 import type { FastifyInstance, FastifyRequest } from "fastify";
-import type { Precondition, ToolRegistry } from "../../engine/registry.ts";
-import type { RegisteredTool } from "../../engine/tool-snapshot.ts";
+import type { Precondition, ToolRegistry } from "../../engine/registry/registry.ts";
+import type { RegisteredTool } from "../../engine/registry/tool-snapshot.ts";
 import { GatewayError } from "../../errors.ts";
 import "../access.ts";
 import { parseJson, requireObject } from "../json-body.ts";

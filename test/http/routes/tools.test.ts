@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { afterEach, test } from "node:test";
 import fastify, { type FastifyInstance, type InjectOptions } from "fastify";
-import type { Stores } from "../../../src/engine/ports.ts";
-import { ToolRegistry } from "../../../src/engine/registry.ts";
+import type { Stores } from "../../../src/engine/ports/stores.ts";
+import { ToolRegistry } from "../../../src/engine/registry/registry.ts";
 import { createErrorHandler } from "../../../src/http/errors.ts";
 import { acceptJson } from "../../../src/http/json-body.ts";
 import { toolRoutes } from "../../../src/http/routes/tools.ts";

@@ -1,0 +1,143 @@
+import type { JsonObject } from "../../core/json/value.ts";
+import type { ToolDefinition } from "../../core/tool.ts";
+import { TemplateError } from "../../core/tool-template.ts";
+import type { ToolOutcome } from "../ports/telemetry.ts";
+import { type ToolAttempt, ToolFailure, type ToolReply, type ToolTransport } from "../ports/tools.ts";
+import { retrying } from "./retry.ts";
+
+/**
+ * What went wrong with a call, by what may be done about it. `argument`: the model can correct it. `business`: the tool said no
+ * (400, 404, 409, 410, 422). `permission`: 401, 403. `transient`: 408, 425, 429, 5xx, no connection. `permanent`: everything else.
+ */
+export type ToolErrorKind =
+  | "argument"
+  | "business"
+  | "permission"
+  | "transient"
+  | "permanent"
+  | "timeout"
+  | "cancelled";
+
+/** How a call ended. Exactly one of `reply` and `failure` is there; no `errorKind` means the tool answered 2xx. */
+export interface ToolOutcomeResult {
+  reply?: ToolReply;
+  failure?: ToolFailure;
+  errorKind?: ToolErrorKind;
+  attempts: number;
+  durationMs: number;
+}
+
+export interface AttemptDeps {
+  transport: ToolTransport;
+  /** Before the wait for attempt number `attempt`. */
+  onRetry?: (attempt: number, delayMs: number, kind: ToolErrorKind) => void;
+  /** Time left for this call; without it only `signal` ends the waiting. */
+  remainingMs?: () => number;
+  /** From 0 to below 1; for tests. */
+  random?: () => number;
+}
+
+type Try = Pick<ToolOutcomeResult, "reply" | "failure" | "errorKind">;
+
+const BUSINESS = new Set([400, 404, 409, 410, 422]);
+const TRANSIENT = new Set([408, 425, 429]);
+
+/**
+ * Runs one call to its end. Never throws for what the tool or the network does.
+ *
+ * 1. Only transient failures are tried again, `tool.retry` times; a timeout never is.
+ * 2. A `write` or `admin` tool is tried again only if no connection came about: it may have been carried out otherwise.
+ * 3. Every attempt carries the same idempotency key.
+ * 4. After an abort of `signal` the outcome is `cancelled`, also if it came during a wait.
+ */
+export async function runAttempts(
+  tool: ToolDefinition,
+  args: JsonObject,
+  attempt: ToolAttempt,
+  signal: AbortSignal,
+  deps: AttemptDeps,
+): Promise<ToolOutcomeResult> {
+  const { onRetry, remainingMs, random } = deps;
+  const startedAt = performance.now();
+  let attempts = 0;
+  const policy = {
+    retries: tool.retry,
+    baseMs: tool.backoff_ms,
+    again: (last: Try) => (mayRepeat(tool, last) ? { afterMs: last.reply?.retryAfterMs } : undefined),
+    onRetry: (next: number, delayMs: number, last: Try) =>
+      onRetry?.(next, delayMs, last.errorKind ?? "transient"),
+    remainingMs,
+    random,
+  };
+  const outcome = await retrying(policy, signal, (number) => {
+    attempts = number;
+    return tryOnce(tool, args, attempt, signal, deps.transport);
+  }).catch((error: unknown) => cancelled(error, signal));
+  return { ...outcome, attempts, durationMs: Math.round(performance.now() - startedAt) };
+}
+
+async function tryOnce(
+  tool: ToolDefinition,
+  args: JsonObject,
+  attempt: ToolAttempt,
+  signal: AbortSignal,
+  transport: ToolTransport,
+): Promise<Try> {
+  try {
+    const reply = await transport.send(tool, args, attempt, signal);
+    const errorKind = kindOfStatus(reply.status);
+    return { reply, ...(errorKind && { errorKind }) };
+  } catch (error) {
+    if (!(error instanceof ToolFailure)) throw error;
+    return { failure: error, errorKind: kindOfFailure(error) };
+  }
+}
+
+function cancelled(error: unknown, signal: AbortSignal): Try {
+  if (!signal.aborted) throw error;
+  return { failure: new ToolFailure("cancelled", "cancelled", { cause: error }), errorKind: "cancelled" };
+}
+
+function mayRepeat(tool: ToolDefinition, last: Try): boolean {
+  if (last.errorKind !== "transient") return false;
+  return tool.level === "read" || last.failure?.kind === "unreachable";
+}
+
+const MAY_HAVE_ACTED = new Set<ToolFailure["kind"] | undefined>(["timeout", "interrupted", "cancelled"]);
+
+/** Whether a call that failed may have changed something all the same. */
+export function mayHaveActed({ level }: ToolDefinition, { reply, failure }: ToolOutcomeResult): boolean {
+  return level !== "read" && (reply ? reply.status >= 500 : MAY_HAVE_ACTED.has(failure?.kind));
+}
+
+/** How a call that was sent ended, for records and counting. */
+export function outcomeOf(kind: ToolErrorKind | undefined, ok: boolean): ToolOutcome {
+  if (kind === "timeout" || kind === "cancelled") return kind;
+  return ok ? "ok" : "error";
+}
+
+function kindOfStatus(status: number): ToolErrorKind | undefined {
+  if (status >= 200 && status < 300) return undefined;
+  if (BUSINESS.has(status)) return "business";
+  if (status === 401 || status === 403) return "permission";
+  return TRANSIENT.has(status) || status >= 500 ? "transient" : "permanent";
+}
+
+function kindOfFailure(failure: ToolFailure): ToolErrorKind {
+  switch (failure.kind) {
+    case "timeout":
+    case "cancelled":
+      return failure.kind;
+    case "unreachable":
+    case "interrupted":
+      return "transient";
+    case "invalid_request":
+      return isArgumentFault(failure.cause) ? "argument" : "permanent";
+    default:
+      return failure.kind satisfies never;
+  }
+}
+
+function isArgumentFault(cause: unknown): boolean {
+  return cause instanceof TemplateError && cause.problem !== "secret" && cause.problem !== "definition";
+}

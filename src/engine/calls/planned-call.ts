@@ -1,0 +1,139 @@
+import { canonicalHash } from "../../core/json/stringify.ts";
+import type { JsonObject } from "../../core/json/value.ts";
+import type { ToolCall } from "../../core/protocol/accumulator.ts";
+import type { GatewayError } from "../../errors.ts";
+import { type Passage, passGates, type Verdict } from "../gates/gate.ts";
+import type { RegisteredTool } from "../registry/tool-snapshot.ts";
+import { refusalMessage, type ToolMessage } from "../results/results.ts";
+import type { CallRecord } from "../run-record.ts";
+import type { Run } from "../run-state.ts";
+import { CALL_TEXTS } from "./call-texts.ts";
+import type { Refused } from "./corrections.ts";
+import { gateContext } from "./gate-context.ts";
+import { deprecatedUse, endsRun, type PolicyRecord, toolFailed } from "./policy.ts";
+
+/** What one call of a round came to. */
+export interface CallResult {
+  /** The call as it goes back upstream: its arguments are always the text of an object. */
+  call: ToolCall;
+  message: ToolMessage;
+  /** Why the call was not run, if it was refused. */
+  refused: Refused | undefined;
+}
+
+/** A call between the model's wish and its answer. */
+export interface PlannedCall {
+  call: ToolCall;
+  record: CallRecord;
+  tool: RegisteredTool | undefined;
+  args: JsonObject | undefined;
+  /** Name and canonical arguments: equal keys are the same call. */
+  key: string;
+  /** What the model is told beside the answer. */
+  note: string | undefined;
+  result: CallResult | undefined;
+  /** The tool's policy ends the run with this. */
+  fatal: GatewayError | undefined;
+}
+
+/** Sends a call through the gates. One that is refused has its result already. */
+export async function judge(run: Run, call: ToolCall): Promise<PlannedCall> {
+  const record = run.recordCall(call, "gateway");
+  const tool = run.offer.gateway.get(call.name);
+  const planned: PlannedCall = {
+    call,
+    record,
+    tool,
+    args: undefined,
+    key: "",
+    note: undefined,
+    result: undefined,
+    fatal: undefined,
+  };
+  if (!run.takeCall()) {
+    return refuse(run, planned, {
+      code: "too_many_tool_calls",
+      problem: "tool_calls",
+      feedback: CALL_TEXTS[run.locale].limit,
+    });
+  }
+  if (!tool) {
+    record.owner = "unknown";
+    return refuse(run, planned, {
+      code: "tool_not_found",
+      problem: "unknown_tool",
+      feedback: CALL_TEXTS[run.locale].unknownTool(call.name, run.offer.names),
+    });
+  }
+  const passage = run.hopeless.passage(call) ?? (await passGates(call, tool, gateContext(run, call, tool)));
+  record.gates = passage.verdicts;
+  note(run, call, passage);
+  if (passage.refusal) return refuseByGate(run, planned, tool, passage.refusal);
+  run.countTool(call.name);
+  planned.args = passage.args;
+  planned.key = `${call.name} ${canonicalHash(passage.args ?? {})}`;
+  noteDeprecated(run, planned, tool);
+  return planned;
+}
+
+/** Tells what each gate said of a call. */
+export function note(run: Run, { id }: Pick<ToolCall, "id">, { verdicts, tool }: Passage): void {
+  for (const verdict of verdicts) {
+    const said = { tool, gate: verdict.gate, pass: verdict.pass };
+    run.scope.verdict({ ...said, ...(!verdict.pass && { problem: verdict.problem }) }, id);
+    const coercions = verdict.pass ? (verdict.changes ?? []).filter(({ by }) => by === undefined) : [];
+    if (coercions.length > 0) run.scope.coerced(tool, coercions.length);
+    if (verdict.pass && verdict.repairs) run.scope.repaired(tool, verdict.repairs);
+  }
+}
+
+type Refusal = Extract<Verdict, { pass: false }>;
+
+function refuseByGate(run: Run, planned: PlannedCall, tool: RegisteredTool, refusal: Refusal): PlannedCall {
+  refuse(run, planned, refusal);
+  if (endsRun(tool.definition, refusal)) {
+    planned.fatal = toolFailed(tool.definition.name, "argument");
+    notePolicy(run, planned, [{ tool: tool.definition.name, class: "argument", action: "fail" }]);
+  }
+  return planned;
+}
+
+function noteDeprecated(run: Run, planned: PlannedCall, tool: RegisteredTool): void {
+  const use = planned.args && deprecatedUse(tool, planned.args);
+  if (!use) return;
+  notePolicy(run, planned, [use]);
+  if (use.action === "tell") planned.note = CALL_TEXTS[run.locale].deprecated(use.parameters ?? []);
+  if (use.action === "fail") planned.fatal = toolFailed(tool.definition.name, "deprecated");
+}
+
+/** Writes down what policies did about a call. */
+export function notePolicy(run: Run, { call, record }: PlannedCall, policy: readonly PolicyRecord[]): void {
+  if (policy.length === 0) return;
+  record.policy = [...(record.policy ?? []), ...policy];
+  for (const done of policy) run.scope.policy(done, call.id);
+}
+
+/** Answers a call that is not run with an explanation. */
+export function refuse(
+  run: Run,
+  planned: PlannedCall,
+  { feedback, ...refused }: Refused & Pick<Refusal, "feedback">,
+): PlannedCall {
+  const { call, record } = planned;
+  record.outcome = "rejected";
+  record.error_kind = refused.problem;
+  planned.result = {
+    call,
+    message: refusalMessage(call, refused.code, feedback),
+    refused,
+  };
+  run.scope.refused(call.name);
+  run.answer.progress({
+    type: "tool.rejected",
+    ...run.names(call),
+    problem: refused.problem,
+    message: feedback,
+  });
+  run.summarise(call, { ok: false, cached: false, attempts: 0, duration_ms: 0, error_kind: refused.problem });
+  return planned;
+}

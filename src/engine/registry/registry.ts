@@ -1,0 +1,269 @@
+import { mergePatch } from "../../core/json/merge-patch.ts";
+import type { JsonObject, JsonValue } from "../../core/json/value.ts";
+import { compileSchema } from "../../core/schema/compile-schema.ts";
+import type { CompiledSchema } from "../../core/schema/compiled-schema.ts";
+import { type CheckedTool, checkToolDefinition, refusedDefinition } from "../../core/tool-definition.ts";
+import type { AllowUrl } from "../../core/tool-endpoint.ts";
+import { type LintNote, note } from "../../core/tool-lint-note.ts";
+import { lintAmong } from "../../core/tool-lint-registry.ts";
+import { checkFallbackCycle, lintFallback } from "../../core/tool-policy.ts";
+import { GatewayError } from "../../errors.ts";
+import type { StoredTool, ToolStore } from "../ports/stores.ts";
+import {
+  createSnapshot,
+  fileEtag,
+  type RegisteredTool,
+  storedEtag,
+  type ToolSnapshot,
+  toRegistered,
+} from "./tool-snapshot.ts";
+
+/** A fault of a definition that nobody is waiting for: in a file, or in the store of an earlier version. */
+export interface ToolProblem {
+  /** The file, or `store: NAME`. */
+  source: string;
+  path: string;
+  message: string;
+}
+
+/** A checked tool that came from a file. */
+export interface FileTool {
+  file: string;
+  tool: CheckedTool;
+  /** Unix milliseconds. */
+  updatedAt: number;
+}
+
+/** Judges the current entity tag (`undefined`: there is no such tool) before a change; `false` refuses the change. */
+export type Precondition = (etag: string | undefined) => boolean;
+
+export interface RegistryOptions {
+  /** The network policy for tool URLs. */
+  allowUrl?: AllowUrl;
+  onProblem?: (problem: ToolProblem) => void;
+}
+
+const isObject = (value: unknown): value is object =>
+  value !== null && typeof value === "object" && !Array.isArray(value);
+
+function notFound(name: string): GatewayError {
+  return new GatewayError("tool_not_found", `There is no tool "${name.slice(0, 64)}".`, { param: "name" });
+}
+
+/** The input under the name of its URL, which it may leave out but not contradict. */
+function named(name: string, input: unknown): unknown {
+  if (!isObject(input)) return input;
+  const own = "name" in input ? input.name : name;
+  if (own === name) return { ...input, name };
+  const message = `"name" must be the one in the URL, or be left out.`;
+  throw new GatewayError("invalid_tool_definition", `The tool definition is refused: ${message}`, {
+    param: "name",
+    details: [{ reason: "name_mismatch", path: "name", message }],
+  });
+}
+
+/** One line for each fault of a refused definition. */
+export function problemsOf(source: string, error: GatewayError, prefix = ""): ToolProblem[] {
+  const details = error.options.details ?? [{ path: "", message: error.message }];
+  return details.map(({ path, message }) => ({
+    source,
+    path: prefix !== "" && path !== "" ? `${prefix}.${path}` : prefix + path,
+    message: message ?? error.message,
+  }));
+}
+
+/**
+ * The tools of the gateway: those stored over REST and those from files.
+ *
+ * 1. `snapshot` never changes; a change makes a new one, which holds before the promise of the change resolves.
+ * 2. A stored tool hides the file tool of its name; deleting it shows that one again.
+ * 3. Changes happen one after the other; a change that is refused leaves everything as it was.
+ * 4. A stored definition that is no longer valid is reported and not offered; it can be replaced or deleted.
+ */
+export class ToolRegistry {
+  readonly #store: ToolStore;
+  readonly #options: RegistryOptions;
+  readonly #stored = new Map<string, RegisteredTool>();
+  #files = new Map<string, RegisteredTool>();
+  /** Outlives the files, so that a name that comes back does not begin at 1 again. */
+  readonly #fileVersions = new Map<string, number>();
+  #snapshot = createSnapshot(0, []);
+  #lastChange: Promise<unknown> = Promise.resolve();
+
+  private constructor(store: ToolStore, options: RegistryOptions) {
+    this.#store = store;
+    this.#options = options;
+  }
+
+  /** A registry with everything that the store holds. */
+  static async open(store: ToolStore, options: RegistryOptions = {}): Promise<ToolRegistry> {
+    const registry = new ToolRegistry(store, options);
+    for (const stored of await store.list()) registry.#load(stored);
+    registry.#publish();
+    return registry;
+  }
+
+  /** The tools from now on. */
+  snapshot(): ToolSnapshot {
+    return this.#snapshot;
+  }
+
+  /** All advice about a definition: what it earns by itself, and how it stands beside the other tools in force. */
+  advice({ definition, lint }: Pick<CheckedTool, "definition"> & { lint: readonly LintNote[] }): LintNote[] {
+    const { names, get, list } = this.#snapshot;
+    const tools = list().map((tool) => tool.definition);
+    const find = (name: string) => get(name)?.definition;
+    return [...lint, ...lintAmong(definition, tools), ...lintFallback(definition, find, names)];
+  }
+
+  /** Judges a definition under this registry's network policy and stores nothing. Throws as `checkToolDefinition` does. */
+  check(input: unknown): CheckedTool {
+    const { allowUrl } = this.#options;
+    const compile = (parameters: JsonObject | undefined) => this.#compile(input, parameters);
+    const checked = checkToolDefinition(input, { compile, ...(allowUrl && { allowUrl }) });
+    const [circle] = checkFallbackCycle(checked.definition, (name) => this.#snapshot.get(name)?.definition);
+    if (circle) throw refusedDefinition([circle]);
+    return checked;
+  }
+
+  /** Creates or replaces. Throws what `check` throws, `precondition_failed`, or `store_unavailable`. */
+  put(
+    name: string,
+    input: unknown,
+    allows?: Precondition,
+  ): Promise<{ tool: RegisteredTool; created: boolean }> {
+    return this.#serially(async () => {
+      const { stored, etag } = await this.#current(name, allows);
+      const tool = await this.#write(this.check(named(name, input)), stored);
+      return { tool, created: etag === undefined };
+    });
+  }
+
+  /** Creates. Throws as `put` does, and `tool_exists`. */
+  create(input: unknown): Promise<RegisteredTool> {
+    return this.#serially(async () => {
+      const name = isObject(input) && "name" in input ? String(input.name) : "";
+      const { etag } = await this.#current(name);
+      if (etag !== undefined) throw new GatewayError("tool_exists", `There is a tool "${name}" already.`);
+      return this.#write(this.check(input), undefined);
+    });
+  }
+
+  /** Applies a JSON Merge Patch (RFC 7396) to the definition. Throws as `put` does, and `tool_not_found`. */
+  patch(name: string, patch: unknown, allows?: Precondition): Promise<RegisteredTool> {
+    return this.#serially(async () => {
+      const { stored, definition } = await this.#current(name, allows);
+      if (!definition) throw notFound(name);
+      const merged = mergePatch({ ...definition } as unknown as JsonObject, patch as JsonValue);
+      return this.#write(this.check(named(name, merged)), stored);
+    });
+  }
+
+  /** Deletes the stored tool. Throws `tool_not_found`, `tool_is_file`, `precondition_failed` or `store_unavailable`. */
+  delete(name: string, allows?: Precondition): Promise<void> {
+    return this.#serially(async () => {
+      const { stored, etag } = await this.#current(name, allows);
+      if (etag === undefined) throw notFound(name);
+      if (!stored) {
+        throw new GatewayError("tool_is_file", `"${name}" comes from a tool file; remove it from that file.`);
+      }
+      await this.#store.delete(name, stored.definition.version);
+      this.#stored.delete(name);
+      this.#publish();
+    });
+  }
+
+  /** Every version ever stored, oldest first; the one in force for a tool from a file. Throws `tool_not_found`. */
+  async versions(name: string): Promise<readonly StoredTool[]> {
+    const stored = await this.#store.versions(name);
+    if (stored.length > 0) return stored;
+    const tool = this.#files.get(name);
+    if (!tool) throw notFound(name);
+    return [tool];
+  }
+
+  /** Replaces all tools that came from files. */
+  setFileTools(tools: readonly FileTool[]): void {
+    const files = new Map<string, RegisteredTool>();
+    for (const { tool, updatedAt } of tools) {
+      const { name } = tool.definition;
+      const etag = fileEtag(tool.definition);
+      const before = this.#files.get(name);
+      if (before?.etag === etag) {
+        files.set(name, before);
+        continue;
+      }
+      const version = (this.#fileVersions.get(name) ?? 0) + 1;
+      this.#fileVersions.set(name, version);
+      files.set(name, toRegistered(tool, { version, updatedAt, etag }));
+    }
+    this.#files = files;
+    this.#publish();
+  }
+
+  #load(stored: StoredTool): void {
+    const { name, version } = stored.definition;
+    try {
+      const origin = { version, updatedAt: stored.updatedAt, etag: storedEtag(version) };
+      this.#stored.set(name, toRegistered(this.check(stored.definition), origin));
+    } catch (error) {
+      if (!(error instanceof GatewayError)) throw error;
+      for (const problem of problemsOf(`store: ${name}`, error)) this.#options.onProblem?.(problem);
+    }
+  }
+
+  /** What is in force under a name, after `allows` has agreed to change it. */
+  async #current(name: string, allows: Precondition = () => true) {
+    const stored = await this.#store.get(name);
+    const file = this.#files.get(name);
+    const etag = stored ? storedEtag(stored.definition.version) : file?.etag;
+    if (!allows(etag)) {
+      throw new GatewayError(
+        "precondition_failed",
+        `The tool "${name.slice(0, 64)}" is not in the state you named.`,
+        {
+          ...(etag !== undefined && { headers: { etag } }),
+        },
+      );
+    }
+    return { stored, etag, definition: stored?.definition ?? file?.definition };
+  }
+
+  async #write(checked: CheckedTool, before: StoredTool | undefined): Promise<RegisteredTool> {
+    const stored = await this.#store.put(checked.definition, before?.definition.version ?? 0);
+    if (!stored)
+      throw new GatewayError("precondition_failed", "Somebody else changed this tool just now. Try again.");
+    const { version, name } = stored.definition;
+    const origin = { version, updatedAt: stored.updatedAt, etag: storedEtag(version) };
+    this.#stored.set(name, toRegistered(checked, origin));
+    return this.#publish().get(name) as RegisteredTool;
+  }
+
+  #publish(): ToolSnapshot {
+    const stored = [...this.#stored.values()].map((tool) => {
+      if (!this.#files.has(tool.definition.name)) return tool;
+      const message =
+        "This stored tool hides the tool of the same name in a file; delete it to use that one.";
+      const hides = note("hides_file_tool", "name", message, `DELETE /tools/${tool.definition.name}`);
+      return { ...tool, lint: [...tool.lint, hides] };
+    });
+    this.#snapshot = createSnapshot(this.#snapshot.revision + 1, [...this.#files.values(), ...stored]);
+    return this.#snapshot;
+  }
+
+  /** The compiled schema of the tool of this name where its parameters have not changed, else a new one. */
+  #compile(input: unknown, parameters: JsonObject | undefined): CompiledSchema {
+    const name = isObject(input) && "name" in input ? String(input.name) : "";
+    const text = JSON.stringify(parameters);
+    const known = [this.#stored.get(name), this.#files.get(name)].find(
+      (tool) => tool && JSON.stringify(tool.definition.parameters) === text,
+    );
+    return known?.schema ?? compileSchema(parameters);
+  }
+
+  #serially<T>(change: () => Promise<T>): Promise<T> {
+    const result = this.#lastChange.then(change);
+    this.#lastChange = result.catch(() => undefined);
+    return result;
+  }
+}

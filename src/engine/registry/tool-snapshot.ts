@@ -1,0 +1,84 @@
+import { createHash } from "node:crypto";
+import type { ToolSpec } from "../../core/protocol/wire.ts";
+import type { ToolRules } from "../../core/rules/tool-rules.ts";
+import type { CompiledSchema } from "../../core/schema/compiled-schema.ts";
+import { deprecatedIn, type FindDeprecated } from "../../core/schema/deprecated.ts";
+import type { ToolDefinition } from "../../core/tool.ts";
+import type { CheckedTool } from "../../core/tool-definition.ts";
+import type { LintNote } from "../../core/tool-lint-note.ts";
+
+/** A tool that can be offered and called. Nothing in it changes. */
+export interface RegisteredTool {
+  readonly definition: ToolDefinition;
+  readonly schema: CompiledSchema;
+  readonly rules: ToolRules;
+  /** Absent where the schema marks no parameter as deprecated. */
+  readonly findDeprecated: FindDeprecated | undefined;
+  /** What the model is offered, as JSON text: it is written into every request. */
+  readonly specText: string;
+  readonly lint: readonly LintNote[];
+  /** Unix milliseconds. */
+  readonly updatedAt: number;
+  /** Entity tag with its quotes: the version of a stored tool, the content of a tool from a file. */
+  readonly etag: string;
+}
+
+/** All tools at one moment. A run keeps the one it began with. */
+export interface ToolSnapshot {
+  /** Grows with every change of the set. */
+  readonly revision: number;
+  /** In the order of their names, so that requests to a model stay alike and its prompt cache holds. */
+  readonly names: readonly string[];
+  get(name: string): RegisteredTool | undefined;
+  /** In the order of `names`. */
+  list(): readonly RegisteredTool[];
+}
+
+/** Servers of local models want `parameters` even where there are none. */
+const NO_PARAMETERS = { type: "object", properties: {}, additionalProperties: false };
+
+function toSpec({ name, description, parameters, examples }: ToolDefinition): ToolSpec {
+  const lines = examples.map(
+    (example) => `- ${typeof example === "string" ? example : JSON.stringify(example)}`,
+  );
+  const parts = [description, ...(lines.length > 0 ? [`Examples:\n${lines.join("\n")}`] : [])];
+  const text = parts.filter((part) => part !== "").join("\n\n");
+  return { type: "function", function: { name, description: text, parameters: parameters ?? NO_PARAMETERS } };
+}
+
+/** The entity tag of a version in the store. */
+export function storedEtag(version: number): string {
+  return `"${version}"`;
+}
+
+/** The entity tag of a tool from a file. It differs from every version in the store, also after a restart. */
+export function fileEtag(definition: CheckedTool["definition"]): string {
+  return `"file-${createHash("sha256").update(JSON.stringify(definition)).digest("hex").slice(0, 16)}"`;
+}
+
+/** Makes a checked definition callable under a version. */
+export function toRegistered(
+  checked: CheckedTool,
+  origin: { version: number; updatedAt: number; etag: string },
+): RegisteredTool {
+  const definition = Object.freeze({ ...checked.definition, version: origin.version });
+  return Object.freeze({
+    definition,
+    schema: checked.schema,
+    rules: checked.rules,
+    findDeprecated: deprecatedIn(definition.parameters),
+    specText: JSON.stringify(toSpec(definition)),
+    lint: checked.lint,
+    updatedAt: origin.updatedAt,
+    etag: origin.etag,
+  });
+}
+
+/** A snapshot of the given tools; of two with one name the later counts. */
+export function createSnapshot(revision: number, tools: Iterable<RegisteredTool>): ToolSnapshot {
+  const unsorted = new Map([...tools].map((tool) => [tool.definition.name, tool]));
+  const byName = new Map([...unsorted].sort(([a], [b]) => (a < b ? -1 : 1)));
+  const names = Object.freeze([...byName.keys()]);
+  const list = Object.freeze([...byName.values()]);
+  return Object.freeze({ revision, names, get: (name: string) => byName.get(name), list: () => list });
+}

@@ -1,0 +1,80 @@
+import { type RawMember, rawMembers } from "../../core/json/raw-object.ts";
+import { isObject } from "../../core/protocol/adapter.ts";
+import { promptFormatFor } from "../../core/protocol/text/prompt-formats.ts";
+import type { ChatMessage } from "../../core/protocol/wire.ts";
+import type { UpstreamTarget } from "../ports/upstream.ts";
+import type { Run } from "../run-state.ts";
+import { promptedBody } from "./prompted-body.ts";
+
+/**
+ * The body of a run's next upstream request.
+ *
+ * 1. The client's own bytes where there is nothing to add, and those with `tools` at their end where that is all there is to add.
+ * 2. Else its members as they were spelled, every digit of them, in its order; `tools`, `tool_choice` and the turns of this run are
+ *    added. The conversation the client sent is never written anew, unless kept turns were put back into it.
+ * 3. For an upstream without tool support, what `promptedBody` makes of it.
+ */
+export function requestBody(run: Run, target: Pick<UpstreamTarget, "protocol" | "tools">): Buffer | string {
+  const { request, offer } = run;
+  if (target.tools === "prompt") {
+    const changed = toolChoice(run);
+    const choice: unknown = changed === undefined ? request.tool_choice : JSON.parse(changed);
+    return promptedBody(run, promptFormatFor(target.protocol, request.model), choice);
+  }
+  if (run.messages === request.messages) {
+    if (offer.gateway.size === 0) return run.raw;
+    if (request.tools === undefined && toolChoice(run) === undefined) return withTools(run.raw, offer.added);
+  }
+  const replaced = new Map<string, string>();
+  const members = rawMembers(run.raw);
+  if (run.messages !== request.messages) replaced.set("messages", messagesText(run, members));
+  if (offer.gateway.size > 0) {
+    replaced.set("tools", toolsText(run, members));
+    const choice = toolChoice(run);
+    if (choice !== undefined) replaced.set("tool_choice", choice);
+  }
+  const kept = members.filter(({ name }) => !replaced.has(name));
+  const texts = kept.map(({ from, to }) => run.raw.toString("utf8", from, to));
+  for (const [name, text] of replaced) texts.push(`"${name}":${text}`);
+  return `{${texts.join(",")}}`;
+}
+
+/** The most frequent case, without a look at the members: nothing is replaced, and `tools` goes before the last brace. */
+function withTools(raw: Buffer, added: readonly string[]): Buffer {
+  return Buffer.concat([
+    raw.subarray(0, raw.lastIndexOf("}")),
+    Buffer.from(`,"tools":[${added.join(",")}]}`),
+  ]);
+}
+
+function messagesText(run: Run, members: readonly RawMember[]): string {
+  const sent = run.request.messages;
+  const [last, repeated] = members.filter(({ name }) => name === "messages");
+  const grown = sent.every((message: ChatMessage, index: number) => run.messages[index] === message);
+  if (!grown || !last || repeated) return JSON.stringify(run.messages);
+  const added = run.messages.slice(sent.length).map((message) => JSON.stringify(message));
+  return `${run.raw.toString("utf8", last.valueFrom, last.to - 1)},${added.join(",")}]`;
+}
+
+function toolsText({ request, raw, offer }: Run, members: readonly RawMember[]): string {
+  const own = request.tools?.length ? members.findLast(({ name }) => name === "tools") : undefined;
+  const texts = own ? [raw.toString("utf8", own.valueFrom + 1, own.to - 1), ...offer.added] : offer.added;
+  return `[${texts.join(",")}]`;
+}
+
+/** What the client's choice becomes, as JSON text; `undefined` leaves it as it came. A forced choice holds for the first round. */
+function toolChoice({ request, round, lastRound }: Run): string | undefined {
+  if (lastRound) return '"none"';
+  if (round === 1) return undefined;
+  const choice = request.tool_choice;
+  if (choice === "required") return '"auto"';
+  if (!isObject(choice)) return undefined;
+  return choice["type"] === "allowed_tools" ? unforced(choice) : '"auto"';
+}
+
+/** An allow-list of tools stays; its `required` is a force. */
+function unforced(choice: Record<string, unknown>): string | undefined {
+  const list = choice["allowed_tools"];
+  if (!isObject(list) || list["mode"] !== "required") return undefined;
+  return JSON.stringify({ ...choice, allowed_tools: { ...list, mode: "auto" } });
+}

@@ -1,0 +1,231 @@
+import { stringifyJson } from "../../core/json/stringify.ts";
+import type { JsonObject, JsonValue } from "../../core/json/value.ts";
+import type { ToolDefinition } from "../../core/tool.ts";
+import { mayHaveActed, type ToolErrorKind, type ToolOutcomeResult } from "../calls/attempt.ts";
+import type { ToolReply } from "../ports/tools.ts";
+import { type ResultBody, readBody } from "./result-body.ts";
+import { type Locale, RESULT_TEXTS, type ResultTexts } from "./result-text.ts";
+
+/** The answer to one call: `role`, `tool_call_id` and `content` go to the model, the rest is for the record. */
+export interface ToolMessage {
+  role: "tool";
+  tool_call_id: string;
+  content: string;
+  ok: boolean;
+  errorKind?: string;
+}
+
+export interface CallName {
+  id: string;
+  name: string;
+}
+
+const MAX_MESSAGE_CHARACTERS = 500;
+const ENVELOPE_MEMBERS = new Set(["success", "data", "error", "message"]);
+
+/**
+ * What the model is told of a call that ran.
+ *
+ * 1. `content` is the JSON text of `{tool_call_id, tool_name, success, data, error}`: never empty, well-formed, with every digit
+ *    of the tool's integers.
+ * 2. An answer `{success, data, error}` of the tool is taken over; `success: false` is a business error whatever the status.
+ * 3. Above `result.max_bytes` the data is the first part of its text and a note of how much is missing.
+ * 4. An error is one text: what happened, with the HTTP status and the tool's own message, then what to do next.
+ */
+export function toToolMessage(
+  call: CallName,
+  outcome: ToolOutcomeResult,
+  tool: ToolDefinition,
+  locale: Locale,
+): ToolMessage {
+  const texts = RESULT_TEXTS[locale];
+  const { reply, errorKind } = outcome;
+  if (!reply) {
+    const kind = errorKind ?? "transient";
+    return failed(call, kind, failureText(outcome, tool, texts) + nextStep(kind, tool, outcome, texts));
+  }
+  const body = readBody(reply);
+  const envelope = unwrap(body);
+  const maxBytes = tool.result.max_bytes;
+  if (errorKind === undefined && envelope?.success !== false) {
+    return message(call, dataText(envelope?.data ?? body, reply, maxBytes, texts), undefined, undefined);
+  }
+  const kind = errorKind ?? "business";
+  const said = messageOf(body);
+  const head =
+    errorKind === undefined ? texts.reported(said) : answerText(reply.status, outcome.attempts, said, texts);
+  const data = envelope?.data ? dataText(envelope.data, reply, maxBytes, texts) : "null";
+  return message(call, data, kind, head + nextStep(kind, tool, outcome, texts));
+}
+
+/** The same envelope for a call that was not run. `sentence` is for the model, `code` for the record. */
+export function refusalMessage(call: CallName, code: string, sentence: string): ToolMessage {
+  return failed(call, code, sentence);
+}
+
+/** The same envelope for a call that passed every check of a dry run: its arguments, as the tool would have got them. */
+export function dryRunMessage(call: CallName, args: JsonObject): ToolMessage {
+  const data = `{"dry_run":true,"message":"validated, not run","arguments":${stringifyJson(args)}}`;
+  return message(call, data, undefined, undefined);
+}
+
+function failed(call: CallName, kind: string, error: string): ToolMessage {
+  return message(call, "null", kind, error);
+}
+
+function message(
+  call: CallName,
+  data: string,
+  kind: string | undefined,
+  error: string | undefined,
+): ToolMessage {
+  const ok = kind === undefined;
+  const names = `"tool_call_id":${JSON.stringify(call.id)},"tool_name":${JSON.stringify(call.name)}`;
+  const content = `{${names},"success":${ok},"data":${data},"error":${JSON.stringify(error ?? null)}}`;
+  return { role: "tool", tool_call_id: call.id, content, ok, ...(kind !== undefined && { errorKind: kind }) };
+}
+
+/** A note at the end of an envelope, whose last member it is. */
+const NOTE = /,"note":("(?:[^"\\]|\\.)*")\}$/s;
+
+/** A note for the model inside the envelope of a tool message, where every upstream accepts it; it is added to one that is there. */
+export function withNote(content: string, note: string): string {
+  const there = NOTE.exec(content);
+  const envelope = content.slice(0, there?.index ?? -1);
+  const notes = there?.[1] === undefined ? note : `${JSON.parse(there[1])} ${note}`;
+  return `${envelope},"note":${JSON.stringify(notes)}}`;
+}
+
+// ── Data ─────────────────────────────────────────────────────────────────────
+
+interface Envelope {
+  success: boolean;
+  data: ResultBody | undefined;
+}
+
+function unwrap(body: ResultBody): Envelope | undefined {
+  if (body.kind !== "json" || !isObject(body.value)) return undefined;
+  const { success, ...rest } = body.value;
+  if (typeof success !== "boolean") return undefined;
+  const hasData = Object.hasOwn(rest, "data");
+  const plain = hasData && Object.keys(rest).every((member) => ENVELOPE_MEMBERS.has(member));
+  if (plain || !success) return { success, data: asData(rest["data"]) };
+  // Whatever else a tool puts beside `success` is its result.
+  const { error, ...others } = rest;
+  if (error !== undefined && error !== null) others["error"] = error;
+  return { success, data: Object.keys(others).length > 0 ? asData(others) : { kind: "empty" } };
+}
+
+function asData(value: JsonValue | undefined): ResultBody | undefined {
+  return value === undefined ? undefined : { kind: "json", value };
+}
+
+function dataText(body: ResultBody, reply: ToolReply, maxBytes: number, texts: ResultTexts): string {
+  switch (body.kind) {
+    case "empty":
+      return JSON.stringify(texts.noOutput);
+    case "binary":
+      return JSON.stringify(texts.notShown(body.type, sizeText(reply, texts)));
+    case "text":
+      return textData(body.text, reply.truncated, maxBytes, texts);
+    case "json":
+      return jsonData(body.value, maxBytes, texts);
+    default:
+      return body satisfies never;
+  }
+}
+
+function jsonData(value: JsonValue, maxBytes: number, texts: ResultTexts): string {
+  if (typeof value === "string") return textData(value, false, maxBytes, texts);
+  const text = stringifyJson(value);
+  return Buffer.byteLength(text) <= maxBytes ? text : textData(text, false, maxBytes, texts);
+}
+
+function textData(text: string, cutBefore: boolean, maxBytes: number, texts: ResultTexts): string {
+  const bytes = Buffer.from(text);
+  if (bytes.length <= maxBytes && !cutBefore) return JSON.stringify(text.toWellFormed());
+  const shown = head(bytes, maxBytes);
+  const note = texts.truncated(Buffer.byteLength(shown), cutBefore ? undefined : bytes.length);
+  return JSON.stringify(shown + note);
+}
+
+/** The longest start, up to whole characters, that takes `maxBytes` as JSON text at the most. */
+function head(bytes: Buffer, maxBytes: number): string {
+  let length = maxBytes;
+  for (;;) {
+    const text = new TextDecoder().decode(bytes.subarray(0, length), { stream: true });
+    const escaped = Buffer.byteLength(JSON.stringify(text)) - 2;
+    if (escaped <= maxBytes) return text;
+    length = Math.floor((Math.min(length, bytes.length) * maxBytes) / escaped);
+  }
+}
+
+function sizeText(reply: ToolReply, texts: ResultTexts): string {
+  const bytes = reply.body.length;
+  const size = bytes < 1000 ? `${bytes} B` : `${Math.round(bytes / 1000)} kB`;
+  return reply.truncated ? texts.moreThan(size) : size;
+}
+
+// ── Errors ───────────────────────────────────────────────────────────────────
+
+function failureText(outcome: ToolOutcomeResult, tool: ToolDefinition, texts: ResultTexts): string {
+  const { failure, attempts } = outcome;
+  switch (failure?.kind) {
+    case "timeout":
+      return texts.timedOut(tool.timeout_ms);
+    case "cancelled":
+      return texts.cancelled;
+    case "invalid_request":
+      return texts.notSent(failure.message, failure.cause);
+    case "unreachable":
+      return texts.unreachable(failure.message, attempts);
+    default:
+      return texts.interrupted(failure?.message ?? "", attempts);
+  }
+}
+
+function answerText(status: number, attempts: number, said: string, texts: ResultTexts): string {
+  return status >= 300 && status < 400 ? texts.redirected(status) : texts.answered(status, attempts, said);
+}
+
+function nextStep(
+  kind: ToolErrorKind,
+  tool: ToolDefinition,
+  outcome: ToolOutcomeResult,
+  texts: ResultTexts,
+): string {
+  return texts.gap + (mayHaveActed(tool, outcome) ? texts.unknownOutcome : texts.advice[kind]);
+}
+
+/** The tool's own words, shortened; `""` where it said nothing that a model can read. */
+function messageOf(body: ResultBody): string {
+  if (body.kind === "json") return shortened(spoken(body.value) ?? stringifyJson(body.value));
+  return body.kind === "text" && !body.html ? shortened(body.text) : "";
+}
+
+/** `{error: {message}}`, `{error}`, `{message}`, `{detail}` and the members with which RFC 9457 and OAuth say it. */
+function spoken(value: JsonValue): string | undefined {
+  if (!isObject(value)) return typeof value === "string" ? value : undefined;
+  const members = ["error", "message", "error_description", "detail", "title", "errors"];
+  const said = members.map((member) => value[member]).find(isSaid);
+  if (said === undefined || typeof said === "string") return said;
+  return spoken(said) ?? stringifyJson(said);
+}
+
+/** Flags such as `"error": true` say nothing. */
+function isSaid(value: JsonValue | undefined): boolean {
+  return typeof value === "string" ? value !== "" : typeof value === "object" && value !== null;
+}
+
+function shortened(text: string): string {
+  const line = text.toWellFormed().trim();
+  if (line.length <= MAX_MESSAGE_CHARACTERS) return line;
+  return `${line
+    .slice(0, MAX_MESSAGE_CHARACTERS)
+    .toWellFormed()
+    .replace(/\ufffd$/u, "")}…`;
+}
+
+function isObject(value: JsonValue): value is JsonObject {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
