@@ -172,6 +172,11 @@ export class Run {
     if (message.ok) this.#known.set(key, { message, times: 1 });
   }
 
+  /** Something may have changed what the results of before say: such calls run again. */
+  forgetResults(): void {
+    this.#known.clear();
+  }
+
   /** What a call with the same tool and arguments brought in an earlier round; asking counts towards the loop guard. */
   knownResult(key: string): ToolMessage | undefined {
     const known = this.#known.get(key);

@@ -100,6 +100,7 @@ async function send(
       }),
     remainingMs: phase.remainingMs,
   });
+  if (definition.level !== "read") run.forgetResults();
   const isLate = phase.signal.aborted && !run.signal.aborted && ended.errorKind === "cancelled";
   const outcome = isLate ? late(ended) : ended;
   const limited = isLate ? { ...definition, timeout_ms: outcome.durationMs } : definition;

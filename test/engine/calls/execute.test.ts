@@ -161,6 +161,20 @@ test("the same call in a later round is answered from what is known, and a third
   assert.equal(target.asked(3)["tool_choice"], "none");
 });
 
+test("after a write, calls from before it run again: what they brought may not be true any more", async () => {
+  const tools = [toolNamed("get_weather"), toolNamed("move", { level: "write", confirm: "never" })];
+  const look = (id: string) => [city("get_weather", id, "Oslo")];
+  const move = (id: string) => [city("move", id, "Oslo")];
+  const transport = fakeTransport();
+  const { ending } = await rounds({ tools, transport }, look("a"), move("b"), look("c"), move("d"));
+  assert.deepEqual(
+    transport.sent.map(({ tool }) => tool),
+    ["get_weather", "move", "get_weather"],
+    "the write itself is still the same call again",
+  );
+  assert.equal(ending.summary.stop_reason, "completed");
+});
+
 test("a known call that stands twice in one message is no loop", async () => {
   const twice = [city("get_weather", "b", "Oslo"), city("get_weather", "c", "Oslo")];
   const { target, ending } = await rounds({}, [city("get_weather", "a", "Oslo")], twice);
