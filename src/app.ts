@@ -3,9 +3,12 @@ import type { FastifyInstance } from "fastify";
 import type { Logger } from "pino";
 import { parse } from "yaml";
 import type { Config } from "./config.ts";
+import { KeptAnswers } from "./engine/answer/kept-answers.ts";
 import { ChatEngine } from "./engine/chat.ts";
 import { newId } from "./engine/new-id.ts";
 import type { Stores } from "./engine/ports/stores.ts";
+import type { ToolTransport } from "./engine/ports/tools.ts";
+import type { PassThrough } from "./engine/ports/upstream.ts";
 import { ToolRegistry } from "./engine/registry/registry.ts";
 import { RunBook } from "./engine/run-record.ts";
 import { chatRoute } from "./http/routes/chat.ts";
@@ -48,7 +51,6 @@ export interface App {
  */
 export async function buildApp({ config, env, startTracing }: AppOptions): Promise<App> {
   const stores = await openStores(config.store);
-  const judging = { locale: config.locale, repair: config.repair };
   const guard = createAddressGuard({ network: config.tools.network, allowHosts: config.tools.allow_hosts });
   const { log, metrics, registry } = await openRegistry(config, stores, (url) => guard.allowUrl(url));
   const tracing = await startTracing(log);
@@ -66,7 +68,8 @@ export async function buildApp({ config, env, startTracing }: AppOptions): Promi
     limits: config.limits,
     concurrentRuns: config.limits.concurrent_runs,
     keepalive: config.keepalive,
-    ...judging,
+    locale: config.locale,
+    repair: config.repair,
     cancelEarly: config.cancel_early,
     now: Date.now,
     newId,
@@ -85,20 +88,17 @@ export async function buildApp({ config, env, startTracing }: AppOptions): Promi
   });
   countRequests(server, metrics);
   let retired = false;
-  await server.register(chatRoute, { engine, compat: config.compat });
-  await server.register(toolRoutes, { registry });
-  await server.register(invokeRoute, {
+  const ready = async () => (retired ? "the gateway is stopping" : await stores.ping().then(() => undefined));
+  await registerRoutes(server, {
+    config,
+    stores,
+    engine,
     registry,
     transport,
-    ...judging,
-    now: Date.now,
-  });
-  await server.register(runRoutes, { book, cases: judging });
-  await server.register(passThroughRoutes, { passThrough });
-  await server.register(opsRoutes, {
-    ready: async () => (retired ? "the gateway is stopping" : await stores.ping().then(() => undefined)),
+    book,
+    passThrough,
     metrics,
-    openapi: openApiDocument(),
+    ready,
   });
   server.addHook("onClose", async () => {
     await engine.idle();
@@ -116,6 +116,31 @@ export async function buildApp({ config, env, startTracing }: AppOptions): Promi
       retired = true;
     },
   };
+}
+
+interface Parts {
+  config: Config;
+  stores: Stores;
+  engine: ChatEngine;
+  registry: ToolRegistry;
+  transport: ToolTransport;
+  book: RunBook;
+  passThrough: PassThrough;
+  metrics: Metrics;
+  /** Why the gateway takes no requests, if it takes none; rejects if the store does not answer. */
+  ready(): Promise<string | undefined>;
+}
+
+async function registerRoutes(server: FastifyInstance, parts: Parts): Promise<void> {
+  const { config, stores, engine, registry, transport, book, metrics } = parts;
+  const judging = { locale: config.locale, repair: config.repair };
+  const answers = new KeptAnswers(stores.documents, Date.now);
+  await server.register(chatRoute, { engine, answers, compat: config.compat });
+  await server.register(toolRoutes, { registry });
+  await server.register(invokeRoute, { registry, transport, ...judging, now: Date.now });
+  await server.register(runRoutes, { book, cases: judging });
+  await server.register(passThroughRoutes, { passThrough: parts.passThrough });
+  await server.register(opsRoutes, { ready: parts.ready, metrics, openapi: openApiDocument() });
 }
 
 async function openRegistry(

@@ -30,6 +30,8 @@ const CODES = {
   request_timeout: [408, "invalid_request_error"],
   tool_exists: [409, "invalid_request_error"],
   tool_is_file: [409, "invalid_request_error"],
+  idempotency_in_progress: [409, "invalid_request_error"],
+  run_in_progress: [409, "invalid_request_error"],
   precondition_failed: [412, "invalid_request_error"],
   request_too_large: [413, "invalid_request_error"],
   uri_too_long: [414, "invalid_request_error"],
@@ -38,10 +40,12 @@ const CODES = {
   host_not_allowed: [421, "invalid_request_error"],
   invalid_tool_definition: [422, "invalid_request_error"],
   schema_rejected: [422, "invalid_request_error"],
+  idempotency_key_reuse: [422, "invalid_request_error"],
   headers_too_large: [431, "invalid_request_error"],
   rate_limit_exceeded: [429, "rate_limit_error"],
   too_many_concurrent_requests: [429, "rate_limit_error"],
   internal_error: [500, "api_error"],
+  run_failed_after_write: [500, "api_error"],
   upstream_unavailable: [502, "api_error"],
   upstream_error: [502, "api_error"],
   upstream_invalid_response: [502, "api_error"],
@@ -84,6 +88,8 @@ export interface GatewayErrorOptions extends ErrorOptions {
   details?: readonly ErrorDetail[];
   /** Headers of the answer, in lower case, for example `retry-after`. */
   headers?: Readonly<Record<string, string>>;
+  /** The run that the error is about. */
+  runId?: string;
   /** The connection failed, not what came over it: the same request may succeed. */
   transient?: boolean;
   /** The answer broke off inside a tool call, or may have: it may be asked for once more. */
@@ -114,7 +120,7 @@ export class GatewayError extends Error {
 
   /** The OpenAI error envelope. */
   toBody(): ErrorBody {
-    const { upstream, param, details } = this.options;
+    const { upstream, param, details, runId } = this.options;
     return {
       error: {
         message: this.message,
@@ -122,6 +128,7 @@ export class GatewayError extends Error {
         param: param ?? null,
         code: upstream?.code === undefined ? this.code : upstream.code,
         ...(details && { details }),
+        ...(runId !== undefined && { run_id: runId }),
       },
     };
   }

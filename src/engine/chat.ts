@@ -5,12 +5,13 @@ import { StreamAnswer } from "./answer/answer-stream.ts";
 import { WholeAnswer } from "./answer/answer-whole.ts";
 import { isoTime } from "./iso-time.ts";
 import { restoreTurns } from "./kept-turns.ts";
-import { type Caller, makeOffer } from "./offer.ts";
+import { type Caller, makeOffer, type Offer } from "./offer.ts";
 import { ClientGone, type ClientSink } from "./ports/client.ts";
 import type { ToolSnapshot } from "./registry/tool-snapshot.ts";
 import { runRounds } from "./run.ts";
+import type { EngineDeps, RunWatch } from "./run-options.ts";
 import type { RunBook } from "./run-record.ts";
-import { type EngineDeps, Run } from "./run-state.ts";
+import { Run } from "./run-state.ts";
 
 /** One client request, as the HTTP layer read it. */
 export interface ChatCall {
@@ -35,6 +36,7 @@ export interface ChatCall {
   stop: AbortController;
   /** Where the answer is streamed to; absent for an unstreamed request. */
   sink: ClientSink | undefined;
+  watch: RunWatch | undefined;
 }
 
 export interface ChatDeps extends EngineDeps {
@@ -171,8 +173,10 @@ export class ChatEngine {
       scope,
       signal: call.stop.signal,
       dryRun: call.dryRun,
+      watch: call.watch,
       onRecord: () => this.#deps.book.changed(call.runId),
     });
+    if (call.watch && offersWrites(offer)) call.watch.mayWrite();
     this.#deps.book.add(caller.name, run.record, tools);
     if (answer instanceof StreamAnswer) open.answer = answer;
     try {
@@ -223,11 +227,16 @@ export class ChatEngine {
   }
 }
 
+function offersWrites({ gateway }: Offer): boolean {
+  return gateway.values().some(({ definition }) => definition.level !== "read");
+}
+
 function finishRecord(run: Run, stopReason: string, error: GatewayError | undefined, now: number): void {
   run.record.ended_at = isoTime(now);
   run.record.stop_reason = stopReason;
   run.record.error = error ? { code: error.code, message: error.message } : null;
   run.onRecord();
+  run.watch?.ended(stopReason);
 }
 
 const overdue = () =>

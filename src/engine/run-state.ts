@@ -4,58 +4,16 @@ import { addUsage } from "../core/protocol/visible.ts";
 import type { ChatMessage, ChatRequest, FinishReason, Usage } from "../core/protocol/wire.ts";
 import type { Answer, Ending, RunSummary, StopReason, ToolSummary } from "./answer/answer.ts";
 import { Corrections } from "./calls/corrections.ts";
-import { isoTime } from "./iso-time.ts";
 import type { TurnOwner } from "./kept-turns.ts";
-import { type LimitState, type Limits, runOver } from "./limits.ts";
+import { type LimitState, runOver } from "./limits.ts";
 import type { Caller, Offer } from "./offer.ts";
-import type { Stores } from "./ports/stores.ts";
-import type { RunScope, Telemetry } from "./ports/telemetry.ts";
-import type { ToolTransport } from "./ports/tools.ts";
-import type { Upstream } from "./ports/upstream.ts";
+import type { RunScope } from "./ports/telemetry.ts";
 import type { ToolSnapshot } from "./registry/tool-snapshot.ts";
 import { HopelessCalls } from "./reply/hopeless-calls.ts";
 import { type ToolMessage, withNote } from "./results/results.ts";
+import { keptStart, newCall, newRecord, newRound } from "./run-journal.ts";
+import type { EngineDeps, RunOptions, RunWatch } from "./run-options.ts";
 import type { CallRecord, RoundRecord, RunRecord } from "./run-record.ts";
-
-/** What every run uses. */
-export interface EngineDeps {
-  upstream: Upstream;
-  transport: ToolTransport;
-  stores: Stores;
-  telemetry: Telemetry;
-  limits: Limits;
-  locale: "en" | "zh";
-  repair: "safe" | "off";
-  /** Stop a reply as soon as one of its calls cannot become valid any more. */
-  cancelEarly: boolean;
-  /** Unix milliseconds. */
-  now(): number;
-  newId(prefix: string): string;
-}
-
-export interface RunOptions {
-  id: string;
-  sessionId: string;
-  caller: Caller;
-  request: ChatRequest;
-  /** The request body as it came, sent as it is where nothing has to be added. */
-  raw: Buffer;
-  authorization: string | undefined;
-  /** All tools when the run began, of which `offer` holds what the model may call. */
-  tools: ToolSnapshot;
-  offer: Offer;
-  answer: Answer;
-  scope: RunScope;
-  /** Aborts when the client leaves or the gateway gives up. */
-  signal: AbortSignal;
-  /** Judge every call, and send nothing to a tool. */
-  dryRun: boolean;
-  /** Called after every change of the record. */
-  onRecord(): void;
-}
-
-/** Characters of a call's argument text, and of a round's thought, that the record keeps. */
-const RAW_KEPT = 64 * 1024;
 
 /** One run: what is fixed when it begins, and what grows while it goes on. */
 export class Run {
@@ -71,6 +29,7 @@ export class Run {
   readonly scope: RunScope;
   readonly signal: AbortSignal;
   readonly dryRun: boolean;
+  readonly watch: RunWatch | undefined;
   readonly deps: EngineDeps;
   readonly locale: "en" | "zh";
   readonly record: RunRecord;
@@ -108,6 +67,7 @@ export class Run {
     this.scope = options.scope;
     this.signal = options.signal;
     this.dryRun = options.dryRun;
+    this.watch = options.watch;
     this.onRecord = options.onRecord;
     this.messages = options.request.messages;
     this.hopeless = new HopelessCalls(deps.locale, deps.cancelEarly);
@@ -207,15 +167,7 @@ export class Run {
   }
 
   startRecord(round: number): RoundRecord {
-    const record: RoundRecord = {
-      round,
-      upstream: "",
-      protocol: "native",
-      finish_reason: "",
-      duration_ms: 0,
-      usage: null,
-      calls: [],
-    };
+    const record = newRound(round);
     this.record.rounds.push(record);
     this.onRecord();
     return record;
@@ -227,19 +179,7 @@ export class Run {
   }
 
   recordCall(call: ToolCall, owner: CallRecord["owner"]): CallRecord {
-    const hopeless = this.hopeless.note(call.id);
-    const record: CallRecord = {
-      call_id: call.id,
-      name: call.name,
-      owner,
-      ...keptText(call.raw),
-      reading: call.reading,
-      ...(hopeless && { hopeless }),
-      gates: [],
-      outcome: owner === "client" ? "client" : "rejected",
-      attempts: 0,
-      duration_ms: 0,
-    };
+    const record = newCall(call, owner, this.hopeless.note(call.id));
     this.record.rounds.at(-1)?.calls.push(record);
     return record;
   }
@@ -271,29 +211,4 @@ export class Run {
       usage_by_round: this.#usages,
     };
   }
-}
-
-function keptText(raw: string): Pick<CallRecord, "raw" | "raw_cut"> {
-  return { raw: keptStart(raw), ...(raw.length > RAW_KEPT && { raw_cut: true }) };
-}
-
-/** A copy where the text is cut: a slice would hold on to the whole. */
-function keptStart(text: string): string {
-  if (text.length <= RAW_KEPT) return text;
-  return Buffer.from(text.slice(0, RAW_KEPT), "utf16le").toString("utf16le");
-}
-
-function newRecord(options: RunOptions, startedAt: number): RunRecord {
-  return {
-    run_id: options.id,
-    session_id: options.sessionId,
-    model: options.request.model,
-    stream: options.request.stream === true,
-    tools_offered: [...options.offer.gateway.keys()],
-    started_at: isoTime(startedAt),
-    ended_at: null,
-    stop_reason: null,
-    error: null,
-    rounds: [],
-  };
 }

@@ -13,7 +13,8 @@ import {
   toRegistered,
 } from "../../src/engine/registry/tool-snapshot.ts";
 import { runRounds } from "../../src/engine/run.ts";
-import { type EngineDeps, Run } from "../../src/engine/run-state.ts";
+import type { EngineDeps } from "../../src/engine/run-options.ts";
+import { Run } from "../../src/engine/run-state.ts";
 import { type FakeSink, fakeSink } from "./sink.ts";
 import { type FakeTarget, fakeUpstream } from "./upstream.ts";
 

@@ -78,6 +78,7 @@ async function send(
   args: JsonObject,
 ): Promise<Tried> {
   const { definition } = tool;
+  if (definition.level !== "read") await run.watch?.writing();
   const span = run.scope.startTool(definition.name, call.id, run.round);
   const attempt = {
     runId: run.id,

@@ -1,36 +1,44 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { isObject } from "../../core/protocol/adapter.ts";
-import type { ChatEngine } from "../../engine/chat.ts";
+import type { KeptAnswers } from "../../engine/answer/kept-answers.ts";
+import type { ChatCall, ChatEngine } from "../../engine/chat.ts";
 import { newId } from "../../engine/new-id.ts";
 import { GatewayError } from "../../errors.ts";
 import { checkChatRequest } from "../chat-request.ts";
 import { requireObject } from "../json-body.ts";
+import { Repetition, replay } from "../repetition.ts";
 import { SseSink, watchClient } from "../sse-sink.ts";
 
 export interface ChatRouteDeps {
   engine: ChatEngine;
+  answers: KeptAnswers;
   /** `strict` leaves the `toolweir` member out, as `x-toolweir-compat: strict` does for one request. */
   compat: "extended" | "strict";
 }
 
 const SESSION_ID = /^[A-Za-z0-9_.-]{1,64}$/;
-const IDEMPOTENCY_KEY = /^[A-Za-z0-9_.:-]{1,255}$/;
 
 const ROUTE = { config: { access: "client" as const }, onRequest: nameRun };
 
 /** `POST /v1/chat/completions`, streamed and not. Every answer after authentication has the names of its run and session. */
-export function chatRoute(app: FastifyInstance, { engine, compat }: ChatRouteDeps, done: () => void): void {
+export function chatRoute(
+  app: FastifyInstance,
+  { engine, answers, compat }: ChatRouteDeps,
+  done: () => void,
+): void {
   app.post("/v1/chat/completions", ROUTE, async (request, reply) => {
     const receivedAt = performance.now();
     const given = requireObject(request.body);
     const sessionId = sessionOf(request, given);
     reply.header("x-toolweir-session", sessionId);
     const body = checkChatRequest(given);
-    checkIdempotencyKey(request);
+    const repetition = new Repetition(request, reply, answers);
+    const earlier = await repetition.earlier();
+    if (earlier) return replay(reply, earlier);
     const stop = new AbortController();
     watchClient(reply, stop);
     const sink = body.stream === true ? new SseSink(reply) : undefined;
-    const answer = await engine.answer({
+    const call: ChatCall = {
       runId: reply.getHeader("x-toolweir-run-id") as string,
       sessionId,
       caller: request.caller,
@@ -44,8 +52,10 @@ export function chatRoute(app: FastifyInstance, { engine, compat }: ChatRouteDep
       strict: compat === "strict" || header(request, "x-toolweir-compat") === "strict",
       receivedAt,
       stop,
-      sink,
-    });
+      sink: sink && repetition.recording(sink),
+      watch: repetition,
+    };
+    const answer = await repetition.watch(() => engine.answer(call));
     return finish(reply, sink, answer);
   });
   done();
@@ -87,13 +97,4 @@ function sessionOf(request: FastifyRequest, body: Record<string, unknown>): stri
     (id) => typeof id === "string" && SESSION_ID.test(id),
   );
   return typeof named === "string" ? named : newId("ses_");
-}
-
-function checkIdempotencyKey(request: FastifyRequest): void {
-  const key = request.headers["idempotency-key"];
-  if (key === undefined || (typeof key === "string" && IDEMPOTENCY_KEY.test(key))) return;
-  throw new GatewayError(
-    "invalid_idempotency_key",
-    'Idempotency-Key must be 1 to 255 letters, digits, "_", ".", ":" or "-".',
-  );
 }

@@ -1,0 +1,57 @@
+import type { ChatRequest } from "../core/protocol/wire.ts";
+import type { Answer } from "./answer/answer.ts";
+import type { Limits } from "./limits.ts";
+import type { Caller, Offer } from "./offer.ts";
+import type { Stores } from "./ports/stores.ts";
+import type { RunScope, Telemetry } from "./ports/telemetry.ts";
+import type { ToolTransport } from "./ports/tools.ts";
+import type { Upstream } from "./ports/upstream.ts";
+import type { ToolSnapshot } from "./registry/tool-snapshot.ts";
+
+/** What every run uses. */
+export interface EngineDeps {
+  upstream: Upstream;
+  transport: ToolTransport;
+  stores: Stores;
+  telemetry: Telemetry;
+  limits: Limits;
+  locale: "en" | "zh";
+  repair: "safe" | "off";
+  /** Stop a reply as soon as one of its calls cannot become valid any more. */
+  cancelEarly: boolean;
+  /** Unix milliseconds. */
+  now(): number;
+  newId(prefix: string): string;
+}
+
+/** Who wants to know what a run may change. */
+export interface RunWatch {
+  /** The run is offered tools that may change something. */
+  mayWrite(): void;
+  /** Before each request to such a tool, which is not made if this rejects. */
+  writing(): Promise<void>;
+  /** The stop reason, `error` or `cancelled`. */
+  ended(stopReason: string): void;
+}
+
+export interface RunOptions {
+  id: string;
+  sessionId: string;
+  caller: Caller;
+  request: ChatRequest;
+  /** The request body as it came, sent as it is where nothing has to be added. */
+  raw: Buffer;
+  authorization: string | undefined;
+  /** All tools when the run began, of which `offer` holds what the model may call. */
+  tools: ToolSnapshot;
+  offer: Offer;
+  answer: Answer;
+  scope: RunScope;
+  /** Aborts when the client leaves or the gateway gives up. */
+  signal: AbortSignal;
+  /** Judge every call, and send nothing to a tool. */
+  dryRun: boolean;
+  watch?: RunWatch | undefined;
+  /** Called after every change of the record. */
+  onRecord(): void;
+}
