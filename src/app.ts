@@ -71,6 +71,7 @@ export async function buildApp({ config, env, startTracing }: AppOptions): Promi
     locale: config.locale,
     repair: config.repair,
     cancelEarly: config.cancel_early,
+    hints: config.hints,
     now: Date.now,
     newId,
   });

@@ -13,12 +13,14 @@ export interface Settings {
     corrections: number;
     run_ms: number;
     tools_phase_ms: number;
+    parallel_calls: number;
     concurrent_runs: number;
   };
   selection?: object;
   locale: "en" | "zh";
   repair: "safe" | "off";
   cancel_early: boolean;
+  hints: boolean;
   keepalive: { every_ms: number; as: "comment" | "chunk" | "off" };
   auth: { mode?: "keys" | "none"; keys: KeySettings[] };
   compat: "extended" | "strict";
@@ -184,12 +186,14 @@ export const SETTINGS: SettingSchema = group({
     corrections: whole(3, 0, 1_000),
     run_ms: milliseconds(300_000),
     tools_phase_ms: milliseconds(30_000),
+    parallel_calls: whole(8, 1, 64),
     concurrent_runs: whole(2_000, 1),
   }),
   selection: group({ max_tools: whole(undefined, 1) }),
   locale: oneOf(["en", "zh"], "en"),
   repair: oneOf(["safe", "off"], "safe"),
   cancel_early: yesOrNo(false),
+  hints: yesOrNo(true),
   keepalive: section({ every_ms: milliseconds(15_000), as: oneOf(["comment", "chunk", "off"], "comment") }),
   auth: section({ mode: oneOf(["keys", "none"]), keys: list(key, "a list of client keys") }),
   compat: oneOf(["extended", "strict"], "extended"),

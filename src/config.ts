@@ -51,6 +51,7 @@ export interface Config {
     corrections: number;
     run_ms: number;
     tools_phase_ms: number;
+    parallel_calls: number;
     concurrent_runs: number;
   };
   locale: "en" | "zh";
@@ -58,6 +59,7 @@ export interface Config {
   repair: "safe" | "off";
   /** Stop a model's reply as soon as one of its calls cannot become valid any more. */
   cancel_early: boolean;
+  hints: boolean;
   keepalive: { every_ms: number; as: "comment" | "chunk" | "off" };
   auth: { mode: "keys" | "none"; keys: readonly KeyConfig[] };
   /** `strict`: leave the `toolweir` member out of every answer. */
@@ -131,6 +133,7 @@ class Loader {
       locale: settings.locale,
       repair: settings.repair,
       cancel_early: settings.cancel_early,
+      hints: settings.hints,
       keepalive: settings.keepalive,
       auth: this.#auth(isLoopback(host), adminKey),
       compat: settings.compat,

@@ -6,6 +6,7 @@ import type { ToolRules } from "./rules/tool-rules.ts";
 import { compileSchema } from "./schema/compile-schema.ts";
 import type { CompiledSchema } from "./schema/compiled-schema.ts";
 import { SchemaRejected } from "./schema/schema-rejected.ts";
+import { SchemaShape } from "./schema/schema-shape.ts";
 import type { ToolDefinition, ToolHttp } from "./tool.ts";
 import { type AllowUrl, checkEndpoint, declaredProperties } from "./tool-endpoint.ts";
 import { lintTool } from "./tool-lint.ts";
@@ -18,6 +19,8 @@ export interface CheckedTool {
   /** Complete: every default is filled in. */
   definition: Omit<ToolDefinition, "version">;
   schema: CompiledSchema;
+  /** Absent where the tool does not say what it returns. */
+  output: SchemaShape | undefined;
   rules: ToolRules;
   lint: LintNote[];
 }
@@ -59,16 +62,14 @@ function checkTexts({ description, level, cache_ttl_s }: Record<string, unknown>
   return faults;
 }
 
-function tryCompile(
-  parameters: JsonObject | undefined,
-  compile: (parameters: JsonObject | undefined) => CompiledSchema,
-): CompiledSchema | ErrorDetail[] {
+/** What `compile` makes of the schema in a member, or its faults. */
+function tryCompile<T>(member: string, compile: () => T): T | ErrorDetail[] {
   try {
-    return compile(parameters);
+    return compile();
   } catch (error) {
     if (!(error instanceof SchemaRejected)) throw error;
     return error.faults.map(({ path: pointer, reason, message }) => {
-      const path = memberPath(`/parameters${pointer}`);
+      const path = memberPath(`/${member}${pointer}`);
       return { reason, path, message: `"${path}" ${message}` };
     });
   }
@@ -76,7 +77,7 @@ function tryCompile(
 
 /** The faults that the contract calls `schema_rejected`; all others are `invalid_tool_definition`. */
 const isSchemaFault = ({ reason, path }: ErrorDetail): boolean =>
-  path.startsWith("parameters") ||
+  /^(?:parameters|output)\b/.test(path) ||
   ["name_not_allowed", "url_not_allowed", "template_not_allowed"].includes(reason);
 
 /** The error for a definition with these faults. */
@@ -110,18 +111,27 @@ export function checkToolDefinition(input: unknown, options: CheckOptions = {}):
     );
   const parameters = isFaulty("parameters") ? undefined : (value["parameters"] as JsonObject | undefined);
   const http = isFaulty("http") ? undefined : (value["http"] as ToolHttp | undefined);
-  const schema = tryCompile(parameters, compile);
+  const schema = tryCompile("parameters", () => compile(parameters));
+  const returned = isFaulty("output") ? undefined : (value["output"] as JsonObject | undefined);
+  const output = tryCompile("output", () => returned && new SchemaShape(returned));
   faults.push(...checkName(value["name"]), ...checkTexts(value));
   // Without knowing the parameters every template would look wrong.
   if (http && !isFaulty("parameters")) {
     faults.push(...checkEndpoint(http, declaredProperties(parameters), allowUrl));
   }
+  if (Array.isArray(output)) faults.push(...output);
   if (Array.isArray(schema)) throw refusedDefinition([...faults, ...schema]);
   // What has a fault already would only be named twice.
   const sound = Object.fromEntries(Object.entries(value).filter(([member]) => !isFaulty(member)));
   const rules = readRules(sound as RuleMembers, schema, allowUrl, faults);
   if (!isFaulty("parameters")) faults.push(...checkPolicy(sound));
-  if (faults.length > 0 || !http) throw refusedDefinition(faults);
+  if (faults.length > 0 || !http || Array.isArray(output)) throw refusedDefinition(faults);
   const definition = value as unknown as CheckedTool["definition"];
-  return { definition, schema, rules, lint: [...lintTool(definition), ...lintRules(definition, rules)] };
+  return {
+    definition,
+    schema,
+    output,
+    rules,
+    lint: [...lintTool(definition), ...lintRules(definition, rules)],
+  };
 }

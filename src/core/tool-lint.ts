@@ -121,11 +121,8 @@ function lintSafety({ name: tool, http, level }: Definition): LintNote[] {
 
 const secretRef = (name: string): string => SECRET_EXAMPLE.replace("NAME", name.toUpperCase());
 
-function lintWithoutEffect({ cache_ttl_s, partial_ok }: Definition): LintNote[] {
-  const set = { cache_ttl_s: cache_ttl_s > 0, partial_ok };
-  return Object.entries(set)
-    .filter(([, isSet]) => isSet)
-    .map(([member]) =>
-      note("no_effect", member, `"${member}" has no effect in this version.`, `leave "${member}" out`),
-    );
+function lintWithoutEffect({ cache_ttl_s }: Definition): LintNote[] {
+  if (cache_ttl_s === 0) return [];
+  const message = '"cache_ttl_s" has no effect in this version.';
+  return [note("no_effect", "cache_ttl_s", message, 'leave "cache_ttl_s" out')];
 }

@@ -58,6 +58,7 @@ const SHAPE: SchemaObject = {
     name: { type: "string" },
     description: { type: "string", maxLength: 16_384, default: "" },
     parameters: { type: "object" },
+    output: { type: "object" },
     http: HTTP,
     level: { enum: ["read", "write", "admin"] },
     confirm: { enum: ["auto", "never"], default: "auto" },

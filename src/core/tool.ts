@@ -83,6 +83,8 @@ export interface ToolDefinition {
   description: string;
   /** JSON Schema of the arguments; absent means a tool without parameters. */
   parameters?: JsonObject;
+  /** JSON Schema of the `data` that the tool returns. */
+  output?: JsonObject;
   http: ToolHttp;
   level: ToolLevel;
   /** `never` lifts the approval that a `write` tool needs otherwise. */

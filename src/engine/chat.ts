@@ -3,6 +3,7 @@ import { asGatewayError, GatewayError } from "../errors.ts";
 import type { Ending } from "./answer/answer.ts";
 import { StreamAnswer } from "./answer/answer-stream.ts";
 import { WholeAnswer } from "./answer/answer-whole.ts";
+import { chainingHint, withInstruction } from "./hints.ts";
 import { isoTime } from "./iso-time.ts";
 import { restoreTurns } from "./kept-turns.ts";
 import { type Caller, makeOffer, type Offer } from "./offer.ts";
@@ -197,6 +198,8 @@ export class ChatEngine {
       const restored = await restoreTurns(stores.keptTurns, run.owner, run.messages, now(), locale);
       if (restored.some((message, index) => message !== run.messages[index])) run.messages = restored;
     }
+    const hint = this.#deps.hints ? chainingHint(run.offer, run.locale) : undefined;
+    if (hint !== undefined) run.messages = withInstruction(run.messages, hint);
     return runRounds(run);
   }
 

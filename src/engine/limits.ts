@@ -9,6 +9,8 @@ export interface Limits {
   corrections: number;
   run_ms: number;
   tools_phase_ms: number;
+  /** Calls of one round that run at the same time. */
+  parallel_calls: number;
 }
 
 /** What a run has used up so far. */

@@ -19,6 +19,8 @@ export interface EngineDeps {
   repair: "safe" | "off";
   /** Stop a reply as soon as one of its calls cannot become valid any more. */
   cancelEarly: boolean;
+  /** Whether the model is told how to use the gateway, in its instructions. */
+  hints: boolean;
   /** Unix milliseconds. */
   now(): number;
   newId(prefix: string): string;

@@ -38,6 +38,8 @@ export interface CallRecord {
     | "duplicate"
     | "known"
     | "dry_run";
+  /** Ids of the calls whose results it refers to. */
+  needs?: readonly string[];
   attempts: number;
   duration_ms: number;
   /** Of the called tool's own failure where its fallback then succeeded. */

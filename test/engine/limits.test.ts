@@ -2,7 +2,14 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { type LimitState, type Limits, runOver } from "../../src/engine/limits.ts";
 
-const LIMITS: Limits = { rounds: 3, tool_calls: 5, corrections: 2, run_ms: 100, tools_phase_ms: 10 };
+const LIMITS: Limits = {
+  rounds: 3,
+  tool_calls: 5,
+  corrections: 2,
+  run_ms: 100,
+  parallel_calls: 8,
+  tools_phase_ms: 10,
+};
 
 const state = (change: Partial<LimitState> = {}): LimitState => ({
   rounds: 0,

@@ -158,11 +158,13 @@ export function fakeDeps(scene: Scene): EngineDeps {
       corrections: 3,
       run_ms: 300_000,
       tools_phase_ms: 30_000,
+      parallel_calls: 8,
       ...scene.limits,
     },
     locale: scene.locale ?? "en",
     repair: "safe",
     cancelEarly: scene.cancelEarly ?? false,
+    hints: true,
     now: scene.now ?? (() => 1_000_000),
     newId: (prefix) => `${prefix}${++ids}`,
   };

@@ -3,20 +3,21 @@ import { stringifyJson } from "../../core/json/stringify.ts";
 import type { JsonObject } from "../../core/json/value.ts";
 import type { ToolCall } from "../../core/protocol/accumulator.ts";
 import type { ChatMessage } from "../../core/protocol/wire.ts";
+import type { PlanStep } from "../plan/plan.ts";
+import { planRound, refuseByPlan, resolve } from "../plan/plan-round.ts";
+import { schedule, type Task } from "../plan/schedule.ts";
 import { refusalMessage, type ToolMessage } from "../results/results.ts";
 import type { Run } from "../run-state.ts";
 import { CALL_TEXTS } from "./call-texts.ts";
-import { type CallResult, judge, type PlannedCall } from "./planned-call.ts";
-import { runPlanned } from "./run-call.ts";
-
-/** Calls that run beside each other at most. */
-const CONCURRENCY = 8;
+import { type CallResult, judge, openCall, type PlannedCall } from "./planned-call.ts";
+import { type Phase, runPlanned } from "./run-call.ts";
 
 /**
  * Judges and runs the gateway's calls of one round.
  *
  * 1. Every call gets exactly one message, in the model's order, whatever became of it.
- * 2. Calls run one after the other in the model's order; neighbours that are all `parallel_safe` run at the same time.
+ * 2. A call runs when the calls that it refers to have, and with their results in its arguments. Beyond that calls run one after the
+ *    other in the model's order; neighbours that are all `parallel_safe` run at the same time.
  * 3. The same call twice in a round runs once.
  * 4. After the client has left, or the time of the phase is over, no further call is begun and reads are aborted; a write that
  *    has begun ends by itself.
@@ -25,32 +26,79 @@ const CONCURRENCY = 8;
  */
 export async function executeCalls(run: Run, calls: readonly ToolCall[]): Promise<CallResult[]> {
   run.answer.flush();
-  const planned: PlannedCall[] = [];
-  for (const call of calls) planned.push(await judge(run, call));
+  const planned = calls.map((call) => openCall(run, call));
+  const plan = planRound(run, planned);
+  for (const [at, entry] of planned.entries()) if (!plan[at]?.references.length) await judge(run, entry);
   throwFatal(planned);
-  answerDuplicates(run, planned);
-  const deadline = new AbortController();
-  const phaseMs = run.toolsPhaseMs();
-  const endsAt = performance.now() + phaseMs;
-  const phase = { signal: deadline.signal, remainingMs: () => endsAt - performance.now() };
-  const timer = setTimeout(() => deadline.abort(new Error("tools phase")), phaseMs);
-  const onGone = () => deadline.abort(run.signal.reason);
-  run.signal.addEventListener("abort", onGone);
-  try {
-    for (const batch of batches(planned)) {
-      run.signal.throwIfAborted();
-      await Promise.all(batch.map((call) => runPlanned(run, call, phase)));
-      throwFatal(batch);
-    }
-  } finally {
-    clearTimeout(timer);
-    run.signal.removeEventListener("abort", onGone);
-  }
+  const twins = new Map<string, PlannedCall>();
+  for (const entry of planned) answerDuplicate(run, entry, twins);
+  await runPhase(run, (phase) =>
+    schedule(
+      tasksOf(planned, plan),
+      run.deps.limits.parallel_calls,
+      (at) => perform(run, at, { planned, plan, phase, twins }),
+      () => run.signal.aborted || planned.some(({ fatal }) => fatal !== undefined),
+    ),
+  );
+  throwFatal(planned);
   run.signal.throwIfAborted();
   return planned.map(({ call, args, result }) => ({
     ...(result as CallResult),
     call: { ...call, raw: historyArguments(call.raw, args) },
   }));
+}
+
+/** Gives the work the time that all calls of a round have together. */
+async function runPhase(run: Run, work: (phase: Phase) => Promise<void>): Promise<void> {
+  const deadline = new AbortController();
+  const phaseMs = run.toolsPhaseMs();
+  const endsAt = performance.now() + phaseMs;
+  const timer = setTimeout(() => deadline.abort(new Error("tools phase")), phaseMs);
+  const onGone = () => deadline.abort(run.signal.reason);
+  run.signal.addEventListener("abort", onGone);
+  try {
+    await work({ signal: deadline.signal, remainingMs: () => endsAt - performance.now() });
+  } finally {
+    clearTimeout(timer);
+    run.signal.removeEventListener("abort", onGone);
+  }
+}
+
+/** Where a twin is, its result is needed too. */
+function tasksOf(planned: readonly PlannedCall[], plan: readonly PlanStep[]): Task[] {
+  return planned.map(({ tool, result }, at) => ({
+    alone: !result && !tool?.definition.parallel_safe,
+    needs: () =>
+      (plan[at]?.needs ?? []).flatMap((needed) => {
+        const twin = planned[needed]?.twin;
+        return twin ? [needed, planned.indexOf(twin)] : [needed];
+      }),
+  }));
+}
+
+interface Round {
+  planned: readonly PlannedCall[];
+  plan: readonly PlanStep[];
+  phase: Phase;
+  twins: Map<string, PlannedCall>;
+}
+
+/** Brings one call to its result, now that what it needs is there. */
+async function perform(run: Run, at: number, { planned, plan, phase, twins }: Round): Promise<void> {
+  const entry = planned[at];
+  if (!entry || entry.result) return;
+  const step = plan[at];
+  if (step && step.references.length > 0) {
+    const resolved = resolve(entry, step, planned);
+    if ("fault" in resolved) {
+      refuseByPlan(run, entry, resolved.fault);
+      return;
+    }
+    await judge(run, entry, resolved.fill);
+    answerDuplicate(run, entry, twins);
+    if (entry.fatal || entry.result) return;
+  }
+  await runPlanned(run, entry, phase);
 }
 
 /** Ends the run where the policy of a tool wants it; what was begun beside that call has ended. */
@@ -60,19 +108,17 @@ function throwFatal(planned: readonly PlannedCall[]): void {
 }
 
 /** The same call again, in this round or a later one, is answered from what is known. */
-function answerDuplicates(run: Run, planned: readonly PlannedCall[]): void {
-  const first = new Map<string, PlannedCall>();
-  for (const entry of planned) {
-    if (entry.result) continue;
-    const twin = first.get(entry.key);
-    if (twin) {
-      settleKnown(run, entry, "duplicate", CALL_TEXTS[run.locale].duplicate(twin.call.id));
-      continue;
-    }
-    first.set(entry.key, entry);
-    const known = run.knownResult(entry.key);
-    if (known) settleKnown(run, entry, "known", CALL_TEXTS[run.locale].repeated, known);
+function answerDuplicate(run: Run, entry: PlannedCall, twins: Map<string, PlannedCall>): void {
+  if (entry.result || !entry.args) return;
+  const twin = twins.get(entry.key);
+  if (twin) {
+    entry.twin = twin;
+    settleKnown(run, entry, "duplicate", CALL_TEXTS[run.locale].duplicate(twin.call.id));
+    return;
   }
+  twins.set(entry.key, entry);
+  const known = run.knownResult(entry.key);
+  if (known) settleKnown(run, entry, "known", CALL_TEXTS[run.locale].repeated, known);
 }
 
 function settleKnown(
@@ -90,20 +136,6 @@ function settleKnown(
   entry.result = { call, message, refused: undefined };
   if (known) run.answer.progress({ type: "loop.guard", ...run.names(call) });
   run.summarise(call, { ok: message.ok, cached: outcome === "known", attempts: 0, duration_ms: 0 });
-}
-
-function* batches(planned: readonly PlannedCall[]): Generator<PlannedCall[]> {
-  let batch: PlannedCall[] = [];
-  for (const entry of planned) {
-    if (entry.result) continue;
-    const together = entry.tool?.definition.parallel_safe === true && batch.length < CONCURRENCY;
-    if (batch.length > 0 && !(together && batch[0]?.tool?.definition.parallel_safe)) {
-      yield batch;
-      batch = [];
-    }
-    batch.push(entry);
-  }
-  if (batch.length > 0) yield batch;
 }
 
 /** A tool message as it goes upstream. */

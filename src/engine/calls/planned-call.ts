@@ -1,5 +1,5 @@
 import { canonicalHash } from "../../core/json/stringify.ts";
-import type { JsonObject } from "../../core/json/value.ts";
+import type { JsonObject, JsonValue } from "../../core/json/value.ts";
 import type { ToolCall } from "../../core/protocol/accumulator.ts";
 import type { GatewayError } from "../../errors.ts";
 import { type Passage, passGates, type Verdict } from "../gates/gate.ts";
@@ -32,12 +32,14 @@ export interface PlannedCall {
   /** What the model is told beside the answer. */
   note: string | undefined;
   result: CallResult | undefined;
+  /** The earlier call of the message that this one is the same as. */
+  twin: PlannedCall | undefined;
   /** The tool's policy ends the run with this. */
   fatal: GatewayError | undefined;
 }
 
-/** Sends a call through the gates. One that is refused has its result already. */
-export async function judge(run: Run, call: ToolCall): Promise<PlannedCall> {
+/** Takes up a call of the model. One that cannot be judged has its result already. */
+export function openCall(run: Run, call: ToolCall): PlannedCall {
   const record = run.recordCall(call, "gateway");
   const tool = run.offer.gateway.get(call.name);
   const planned: PlannedCall = {
@@ -48,6 +50,7 @@ export async function judge(run: Run, call: ToolCall): Promise<PlannedCall> {
     key: "",
     note: undefined,
     result: undefined,
+    twin: undefined,
     fatal: undefined,
   };
   if (!run.takeCall()) {
@@ -57,23 +60,35 @@ export async function judge(run: Run, call: ToolCall): Promise<PlannedCall> {
       feedback: CALL_TEXTS[run.locale].limit,
     });
   }
-  if (!tool) {
-    record.owner = "unknown";
-    return refuse(run, planned, {
-      code: "tool_not_found",
-      problem: "unknown_tool",
-      feedback: CALL_TEXTS[run.locale].unknownTool(call.name, run.offer.names),
-    });
-  }
-  const passage = run.hopeless.passage(call) ?? (await passGates(call, tool, gateContext(run, call, tool)));
+  if (tool) return planned;
+  record.owner = "unknown";
+  return refuse(run, planned, {
+    code: "tool_not_found",
+    problem: "unknown_tool",
+    feedback: CALL_TEXTS[run.locale].unknownTool(call.name, run.offer.names),
+  });
+}
+
+/** Sends a call through the gates, with `fill` for what it refers to. One that is refused has its result afterwards. */
+export async function judge(
+  run: Run,
+  planned: PlannedCall,
+  fill?: (value: JsonValue) => JsonValue,
+): Promise<void> {
+  const { call, tool, record } = planned;
+  if (!tool || planned.result) return;
+  const passage =
+    run.hopeless.passage(call) ?? (await passGates(call, tool, gateContext(run, call, tool), fill));
   record.gates = passage.verdicts;
   note(run, call, passage);
-  if (passage.refusal) return refuseByGate(run, planned, tool, passage.refusal);
+  if (passage.refusal) {
+    refuseByGate(run, planned, tool, passage.refusal);
+    return;
+  }
   run.countTool(call.name);
   planned.args = passage.args;
   planned.key = `${call.name} ${canonicalHash(passage.args ?? {})}`;
   noteDeprecated(run, planned, tool);
-  return planned;
 }
 
 /** Tells what each gate said of a call. */

@@ -78,8 +78,8 @@ export interface Gate {
   check(checked: CheckedCall, context: GateContext): Verdict | Promise<Verdict>;
 }
 
-/** The one order of checks. */
-const GATES: readonly Gate[] = [syntaxGate, schemaGate, rulesGate, contextGate];
+/** The one order of checks, after the syntax. */
+const GATES: readonly Gate[] = [schemaGate, rulesGate, contextGate];
 
 export interface Passage {
   tool: string;
@@ -90,15 +90,21 @@ export interface Passage {
 }
 
 /**
- * Sends a call through the gates; the first that refuses it is the last that is asked. A promise only for a tool whose rules ask
- * a service.
+ * Sends a call through the gates; the first that refuses it is the last that is asked. `fill` replaces what the arguments refer
+ * to, once they are read. A promise only for a tool whose rules ask a service.
  */
 export function passGates(
   call: ToolCall,
   tool: RegisteredTool,
   context: GateContext,
+  fill?: (value: JsonValue) => JsonValue,
 ): Passage | Promise<Passage> {
-  return proceed(GATES, { call, tool, value: null, repairs: [] }, context, []);
+  const checked: CheckedCall = { call, tool, value: null, repairs: [] };
+  const verdicts: Verdict[] = [];
+  const end = stopped(syntaxGate.check(checked, context), checked, verdicts);
+  if (end) return end;
+  if (fill) checked.value = fill(checked.value);
+  return proceed(GATES, checked, context, verdicts);
 }
 
 function proceed(

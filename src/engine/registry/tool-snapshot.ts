@@ -3,6 +3,7 @@ import type { ToolSpec } from "../../core/protocol/wire.ts";
 import type { ToolRules } from "../../core/rules/tool-rules.ts";
 import type { CompiledSchema } from "../../core/schema/compiled-schema.ts";
 import { deprecatedIn, type FindDeprecated } from "../../core/schema/deprecated.ts";
+import type { SchemaShape } from "../../core/schema/schema-shape.ts";
 import type { ToolDefinition } from "../../core/tool.ts";
 import type { CheckedTool } from "../../core/tool-definition.ts";
 import type { LintNote } from "../../core/tool-lint-note.ts";
@@ -11,6 +12,8 @@ import type { LintNote } from "../../core/tool-lint-note.ts";
 export interface RegisteredTool {
   readonly definition: ToolDefinition;
   readonly schema: CompiledSchema;
+  /** What the tool says it returns, if it says so. */
+  readonly output: SchemaShape | undefined;
   readonly rules: ToolRules;
   /** Absent where the schema marks no parameter as deprecated. */
   readonly findDeprecated: FindDeprecated | undefined;
@@ -65,6 +68,7 @@ export function toRegistered(
   return Object.freeze({
     definition,
     schema: checked.schema,
+    output: checked.output,
     rules: checked.rules,
     findDeprecated: deprecatedIn(definition.parameters),
     specText: JSON.stringify(toSpec(definition)),

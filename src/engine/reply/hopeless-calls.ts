@@ -6,6 +6,7 @@ import { parameterOf, spell } from "../../core/schema/place.ts";
 import type { Problem } from "../../core/schema/problem.ts";
 import { CALL_TEXTS } from "../calls/call-texts.ts";
 import type { Passage, Verdict } from "../gates/gate.ts";
+import { REFERENCE_MARK } from "../plan/references.ts";
 import type { RegisteredTool } from "../registry/tool-snapshot.ts";
 
 /** Why a call cannot become valid any more, known while its arguments were still coming. */
@@ -27,6 +28,8 @@ const MAX_WORK = 100_000;
 interface Looks {
   /** Its pieces are known to be no snapshots. */
   isAppended: boolean;
+  /** A value may refer to another call. */
+  refers: boolean;
   readonly budget: EarlyBudget;
 }
 
@@ -35,8 +38,9 @@ interface Looks {
  *
  * 1. A call is hopeless only if the schema gate will refuse its arguments whatever follows, in every form that coercion and the
  *    tool's normalisers can give them.
- * 2. Pieces that may be snapshots of the whole text say nothing yet: only the last of those counts.
- * 3. With `cancel`, a hopeless call stops its reply, unless a call of the client is in it, which the client has seen come. Of a
+ * 2. Of arguments that may refer to other calls nothing is said: what they refer to is not there yet.
+ * 3. Pieces that may be snapshots of the whole text say nothing yet: only the last of those counts.
+ * 4. With `cancel`, a hopeless call stops its reply, unless a call of the client is in it, which the client has seen come. Of a
  *    reply that was stopped nothing runs: the hopeless call is refused with its problem, every other one as not finished.
  */
 export class HopelessCalls {
@@ -64,7 +68,8 @@ export class HopelessCalls {
     const looks = this.#looksAt(call);
     // Anything but an object as the root may be text around the object.
     if (this.#notes.has(call.id) || typeof path[0] !== "string" || looks.budget.left <= 0) return undefined;
-    if (!isAppended(call, looks)) return undefined;
+    looks.refers ||= typeof value === "string" && value.includes(REFERENCE_MARK);
+    if (!isAppended(call, looks) || looks.refers) return undefined;
     const problem = problemOf(tool, path, value, looks.budget);
     if (!problem) return undefined;
     const note: HopelessNote = {
@@ -114,7 +119,7 @@ export class HopelessCalls {
   #looksAt(call: OpenCall): Looks {
     const known = this.#looks.get(call);
     if (known) return known;
-    const looks = { isAppended: false, budget: { left: MAX_WORK } };
+    const looks = { isAppended: false, refers: false, budget: { left: MAX_WORK } };
     this.#looks.set(call, looks);
     return looks;
   }

@@ -13,6 +13,8 @@ export interface ToolMessage {
   content: string;
   ok: boolean;
   errorKind?: string;
+  /** What the tool said, whole, for calls that refer to it. */
+  data?: JsonValue;
 }
 
 export interface CallName {
@@ -48,7 +50,12 @@ export function toToolMessage(
   const envelope = unwrap(body);
   const maxBytes = tool.result.max_bytes;
   if (errorKind === undefined && envelope?.success !== false) {
-    return message(call, dataText(envelope?.data ?? body, reply, maxBytes, texts), undefined, undefined);
+    const said = envelope?.data ?? body;
+    const whole = wholeData(said);
+    return {
+      ...message(call, dataText(said, reply, maxBytes, texts), undefined, undefined),
+      ...(whole !== undefined && { data: whole }),
+    };
   }
   const kind = errorKind ?? "business";
   const said = messageOf(body);
@@ -118,6 +125,13 @@ function unwrap(body: ResultBody): Envelope | undefined {
 
 function asData(value: JsonValue | undefined): ResultBody | undefined {
   return value === undefined ? undefined : { kind: "json", value };
+}
+
+/** `undefined` for what is not shown to a model either. */
+function wholeData(body: ResultBody): JsonValue | undefined {
+  if (body.kind === "json") return body.value;
+  if (body.kind === "text") return body.text.toWellFormed();
+  return body.kind === "empty" ? null : undefined;
 }
 
 function dataText(body: ResultBody, reply: ToolReply, maxBytes: number, texts: ResultTexts): string {

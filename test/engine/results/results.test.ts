@@ -34,6 +34,7 @@ test("a result is the whole envelope as JSON text", () => {
     tool_call_id: "c1",
     content: '{"tool_call_id":"c1","tool_name":"t","success":true,"data":{"a":[1,null]},"error":null}',
     ok: true,
+    data: { a: [1, null] },
   });
 });
 
