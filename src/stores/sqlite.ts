@@ -5,6 +5,7 @@ import type { Stores } from "../engine/ports/stores.ts";
 import { sqliteDocuments } from "./sqlite-documents.ts";
 import { guarded } from "./sqlite-guard.ts";
 import { sqliteKeptTurns } from "./sqlite-kept-turns.ts";
+import { LEDGER_TABLE, sqliteLedger } from "./sqlite-ledger.ts";
 import { sqliteTools } from "./sqlite-tools.ts";
 import { StoreError } from "./store-error.ts";
 
@@ -41,6 +42,7 @@ const MIGRATIONS = [
    CREATE INDEX document_by_expiry ON document (expires_at);
    CREATE TABLE document_revision (last INTEGER NOT NULL) STRICT;
    INSERT INTO document_revision VALUES (0);`,
+  LEDGER_TABLE,
 ] as const;
 
 /** How long a start waits for the process before it to let go of the file. */
@@ -127,6 +129,7 @@ export function openSqlite(file: string, now: () => number = Date.now): Stores {
     tools: sqliteTools(db, now),
     keptTurns: sqliteKeptTurns(db, now),
     documents: sqliteDocuments(db, now),
+    ledger: sqliteLedger(db, now),
     async ping() {
       guarded(() => probe.get());
     },

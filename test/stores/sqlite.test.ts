@@ -8,6 +8,7 @@ import type { Stores } from "../../src/engine/ports/stores.ts";
 import { openStores } from "../../src/stores/open.ts";
 import { openSqlite } from "../../src/stores/sqlite.ts";
 import { documentContract } from "./document.contract.ts";
+import { ledgerContract, sampleEntry } from "./ledger.contract.ts";
 import {
   keptTurnContract,
   sampleTool,
@@ -41,6 +42,7 @@ for (const [name, file] of [
     toolStoreContract(open);
     keptTurnContract(open);
     documentContract(open);
+    ledgerContract(open);
     storesContract(open);
   });
 }
@@ -52,8 +54,10 @@ test("a file that is opened again has everything, and goes on counting", async (
   await first.tools.put(sampleTool("gone"));
   await first.tools.delete("gone");
   await first.keptTurns.keep("app", sampleTurn("a"), 60_000);
+  await first.ledger.add(sampleEntry("apr_1", { expiresAt: Date.now() + 60_000 }));
   await first.close();
   const second = track(openSqlite(file));
+  assert.equal((await second.ledger.get("apr_1"))?.arguments, sampleEntry("apr_1").arguments);
   assert.deepEqual(
     (await second.tools.list()).map(({ definition }) => definition.name),
     ["kept"],

@@ -1,4 +1,5 @@
 import type { ToolDefinition } from "../../core/tool.ts";
+import type { LedgerStore } from "./ledger.ts";
 
 export interface StoredTool {
   definition: ToolDefinition;
@@ -71,6 +72,7 @@ export interface Stores {
   readonly tools: ToolStore;
   readonly keptTurns: KeptTurnStore;
   readonly documents: DocumentStore;
+  readonly ledger: LedgerStore;
   /** Resolves when the store answers. */
   ping(): Promise<void>;
   close(): Promise<void>;
