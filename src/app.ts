@@ -4,11 +4,11 @@ import type { Logger } from "pino";
 import { parse } from "yaml";
 import type { Config } from "./config.ts";
 import { KeptAnswers } from "./engine/answer/kept-answers.ts";
+import { SharedCalls } from "./engine/calls/shared-calls.ts";
+import { ToolHealth } from "./engine/calls/tool-health.ts";
 import { ChatEngine } from "./engine/chat.ts";
 import { newId } from "./engine/new-id.ts";
 import type { Stores } from "./engine/ports/stores.ts";
-import type { ToolTransport } from "./engine/ports/tools.ts";
-import type { PassThrough } from "./engine/ports/upstream.ts";
 import { ToolRegistry } from "./engine/registry/registry.ts";
 import { RunBook } from "./engine/run-record.ts";
 import { chatRoute } from "./http/routes/chat.ts";
@@ -22,6 +22,7 @@ import { createAddressGuard } from "./outbound/address-guard.ts";
 import { createPassThrough } from "./outbound/passthrough.ts";
 import { createToolTransport } from "./outbound/tool-http.ts";
 import { createUpstream } from "./outbound/upstream.ts";
+import { memoryCache } from "./stores/memory-cache.ts";
 import { openStores } from "./stores/open.ts";
 import { watchToolFiles } from "./stores/tool-files.ts";
 import { createLogger } from "./telemetry/logger.ts";
@@ -51,27 +52,23 @@ export interface App {
  */
 export async function buildApp({ config, env, startTracing }: AppOptions): Promise<App> {
   const stores = await openStores(config.store);
-  const guard = createAddressGuard({ network: config.tools.network, allowHosts: config.tools.allow_hosts });
-  const { log, metrics, registry } = await openRegistry(config, stores, (url) => guard.allowUrl(url));
+  const outbound = openOutbound(config, env);
+  const { log, metrics, registry } = await openRegistry(config, stores, (url) =>
+    outbound.guard.allowUrl(url),
+  );
   const tracing = await startTracing(log);
-  const upstream = createUpstream(config);
-  const transport = createToolTransport({ policy: guard, secrets: (name) => secretOf(env, name) });
-  const passThrough = createPassThrough(defaultUpstream(config));
+  const health = new ToolHealth((tool) => metrics.tool(tool).breakerOpened());
   const book = new RunBook();
   const engine = new ChatEngine({
-    upstream,
-    transport,
+    ...engineSettings(config),
+    upstream: outbound.upstream,
+    transport: outbound.transport,
+    health,
+    shared: new SharedCalls(memoryCache(config.cache.max_bytes)),
     stores,
     telemetry: createTelemetry({ logger: log, metrics, tracing }),
     registry,
     book,
-    limits: config.limits,
-    concurrentRuns: config.limits.concurrent_runs,
-    keepalive: config.keepalive,
-    locale: config.locale,
-    repair: config.repair,
-    cancelEarly: config.cancel_early,
-    hints: config.hints,
     now: Date.now,
     newId,
   });
@@ -90,22 +87,12 @@ export async function buildApp({ config, env, startTracing }: AppOptions): Promi
   countRequests(server, metrics);
   let retired = false;
   const ready = async () => (retired ? "the gateway is stopping" : await stores.ping().then(() => undefined));
-  await registerRoutes(server, {
-    config,
-    stores,
-    engine,
-    registry,
-    transport,
-    book,
-    passThrough,
-    metrics,
-    ready,
-  });
+  await registerRoutes(server, { config, stores, engine, registry, outbound, health, book, metrics, ready });
   server.addHook("onClose", async () => {
     await engine.idle();
     engine.close();
     await files.close();
-    await Promise.all([upstream.close(), transport.close(), passThrough.close()]);
+    await outbound.close();
     await stores.close();
   });
   return {
@@ -119,28 +106,44 @@ export async function buildApp({ config, env, startTracing }: AppOptions): Promi
   };
 }
 
+/** What reaches other servers. */
+function openOutbound(config: Config, env: AppOptions["env"]) {
+  const guard = createAddressGuard({ network: config.tools.network, allowHosts: config.tools.allow_hosts });
+  const upstream = createUpstream(config);
+  const transport = createToolTransport({ policy: guard, secrets: (name) => secretOf(env, name) });
+  const passThrough = createPassThrough(defaultUpstream(config));
+  const close = () => Promise.all([upstream.close(), transport.close(), passThrough.close()]);
+  return { guard, upstream, transport, passThrough, close };
+}
+
+function engineSettings({ limits, keepalive, locale, repair, cancel_early, hints }: Config) {
+  const { concurrent_runs: concurrentRuns } = limits;
+  return { limits, concurrentRuns, keepalive, locale, repair, cancelEarly: cancel_early, hints };
+}
+
 interface Parts {
   config: Config;
   stores: Stores;
   engine: ChatEngine;
   registry: ToolRegistry;
-  transport: ToolTransport;
+  outbound: ReturnType<typeof openOutbound>;
+  health: ToolHealth;
   book: RunBook;
-  passThrough: PassThrough;
   metrics: Metrics;
   /** Why the gateway takes no requests, if it takes none; rejects if the store does not answer. */
   ready(): Promise<string | undefined>;
 }
 
 async function registerRoutes(server: FastifyInstance, parts: Parts): Promise<void> {
-  const { config, stores, engine, registry, transport, book, metrics } = parts;
+  const { config, stores, engine, registry, outbound, health, book, metrics } = parts;
+  const { transport, passThrough } = outbound;
   const judging = { locale: config.locale, repair: config.repair };
   const answers = new KeptAnswers(stores.documents, Date.now);
   await server.register(chatRoute, { engine, answers, compat: config.compat });
   await server.register(toolRoutes, { registry });
-  await server.register(invokeRoute, { registry, transport, ...judging, now: Date.now });
+  await server.register(invokeRoute, { registry, transport, health, ...judging, now: Date.now });
   await server.register(runRoutes, { book, cases: judging });
-  await server.register(passThroughRoutes, { passThrough: parts.passThrough });
+  await server.register(passThroughRoutes, { passThrough });
   await server.register(opsRoutes, { ready: parts.ready, metrics, openapi: openApiDocument() });
 }
 

@@ -21,6 +21,7 @@ export interface Settings {
   repair: "safe" | "off";
   cancel_early: boolean;
   hints: boolean;
+  cache: { max_bytes: number };
   keepalive: { every_ms: number; as: "comment" | "chunk" | "off" };
   auth: { mode?: "keys" | "none"; keys: KeySettings[] };
   compat: "extended" | "strict";
@@ -194,6 +195,7 @@ export const SETTINGS: SettingSchema = group({
   repair: oneOf(["safe", "off"], "safe"),
   cancel_early: yesOrNo(false),
   hints: yesOrNo(true),
+  cache: section({ max_bytes: whole(33_554_432, 0, 4_294_967_296) }),
   keepalive: section({ every_ms: milliseconds(15_000), as: oneOf(["comment", "chunk", "off"], "comment") }),
   auth: section({ mode: oneOf(["keys", "none"]), keys: list(key, "a list of client keys") }),
   compat: oneOf(["extended", "strict"], "extended"),

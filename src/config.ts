@@ -60,6 +60,7 @@ export interface Config {
   /** Stop a model's reply as soon as one of its calls cannot become valid any more. */
   cancel_early: boolean;
   hints: boolean;
+  cache: { max_bytes: number };
   keepalive: { every_ms: number; as: "comment" | "chunk" | "off" };
   auth: { mode: "keys" | "none"; keys: readonly KeyConfig[] };
   /** `strict`: leave the `toolweir` member out of every answer. */
@@ -134,6 +135,7 @@ class Loader {
       repair: settings.repair,
       cancel_early: settings.cancel_early,
       hints: settings.hints,
+      cache: settings.cache,
       keepalive: settings.keepalive,
       auth: this.#auth(isLoopback(host), adminKey),
       compat: settings.compat,

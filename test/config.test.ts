@@ -42,6 +42,7 @@ suite("loadConfig", () => {
       repair: "safe",
       cancel_early: false,
       hints: true,
+      cache: { max_bytes: 33_554_432 },
       keepalive: { every_ms: 15_000, as: "comment" },
       auth: { mode: "none", keys: [] },
       compat: "extended",

@@ -19,7 +19,6 @@ export function lintTool(definition: Definition): LintNote[] {
     ...lintSchema(definition.parameters),
     ...lintArguments(definition),
     ...lintSafety(definition),
-    ...lintWithoutEffect(definition),
   ];
   return notes.slice(0, MAX_NOTES);
 }
@@ -120,9 +119,3 @@ function lintSafety({ name: tool, http, level }: Definition): LintNote[] {
 }
 
 const secretRef = (name: string): string => SECRET_EXAMPLE.replace("NAME", name.toUpperCase());
-
-function lintWithoutEffect({ cache_ttl_s }: Definition): LintNote[] {
-  if (cache_ttl_s === 0) return [];
-  const message = '"cache_ttl_s" has no effect in this version.';
-  return [note("no_effect", "cache_ttl_s", message, 'leave "cache_ttl_s" out')];
-}

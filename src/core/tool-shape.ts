@@ -68,6 +68,7 @@ const SHAPE: SchemaObject = {
     parallel_safe: { type: "boolean", default: false },
     partial_ok: { type: "boolean", default: false },
     cache_ttl_s: integer(0, 2_592_000, 0),
+    shared: { type: "boolean", default: false },
     max_calls_per_run: integer(1, 10_000),
     result: {
       type: "object",

@@ -95,7 +95,10 @@ export interface ToolDefinition {
   backoff_ms: number;
   parallel_safe: boolean;
   partial_ok: boolean;
+  /** Seconds for which a result of a `read` tool is given again; 0 for not at all. */
   cache_ttl_s: number;
+  /** The answer does not depend on who asks, so results are given to every caller. */
+  shared: boolean;
   max_calls_per_run?: number;
   result: { max_bytes: number; overflow: "truncate" };
   /** By parameter: `city`, `stops[].city`, `range.from`. */

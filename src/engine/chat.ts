@@ -18,6 +18,10 @@ import { Run } from "./run-state.ts";
 export interface ChatCall {
   runId: string;
   sessionId: string;
+  /** The client named the session. */
+  isSessionNamed: boolean;
+  /** Not `x-toolweir-cache: off`. */
+  mayShare: boolean;
   caller: Caller;
   request: ChatRequest;
   raw: Buffer;
@@ -164,6 +168,8 @@ export class ChatEngine {
     const run = new Run(this.#deps, {
       id: call.runId,
       sessionId: call.sessionId,
+      isSessionNamed: call.isSessionNamed,
+      mayShare: call.mayShare,
       caller,
       request,
       raw: call.raw,

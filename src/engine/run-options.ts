@@ -1,5 +1,7 @@
 import type { ChatRequest } from "../core/protocol/wire.ts";
 import type { Answer } from "./answer/answer.ts";
+import type { SharedCalls } from "./calls/shared-calls.ts";
+import type { ToolHealth } from "./calls/tool-health.ts";
 import type { Limits } from "./limits.ts";
 import type { Caller, Offer } from "./offer.ts";
 import type { Stores } from "./ports/stores.ts";
@@ -12,6 +14,8 @@ import type { ToolSnapshot } from "./registry/tool-snapshot.ts";
 export interface EngineDeps {
   upstream: Upstream;
   transport: ToolTransport;
+  health: ToolHealth;
+  shared: SharedCalls;
   stores: Stores;
   telemetry: Telemetry;
   limits: Limits;
@@ -39,6 +43,10 @@ export interface RunWatch {
 export interface RunOptions {
   id: string;
   sessionId: string;
+  /** The client named the session; else its id is new. */
+  isSessionNamed: boolean;
+  /** Results of earlier and simultaneous calls may answer those of this run. */
+  mayShare: boolean;
   caller: Caller;
   request: ChatRequest;
   /** The request body as it came, sent as it is where nothing has to be added. */

@@ -37,9 +37,12 @@ export interface CallRecord {
     | "client"
     | "duplicate"
     | "known"
+    | "cached"
     | "dry_run";
   /** Ids of the calls whose results it refers to. */
   needs?: readonly string[];
+  /** The result is that of a request made for another call at the same time. */
+  shared?: true;
   attempts: number;
   duration_ms: number;
   /** Of the called tool's own failure where its fallback then succeeded. */

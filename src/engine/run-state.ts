@@ -19,6 +19,8 @@ import type { CallRecord, RoundRecord, RunRecord } from "./run-record.ts";
 export class Run {
   readonly id: string;
   readonly sessionId: string;
+  readonly isSessionNamed: boolean;
+  readonly mayShare: boolean;
   readonly caller: Caller;
   readonly request: ChatRequest;
   readonly raw: Buffer;
@@ -57,6 +59,8 @@ export class Run {
     this.locale = deps.locale;
     this.id = options.id;
     this.sessionId = options.sessionId;
+    this.isSessionNamed = options.isSessionNamed;
+    this.mayShare = options.mayShare;
     this.caller = options.caller;
     this.request = options.request;
     this.raw = options.raw;
@@ -102,6 +106,12 @@ export class Run {
     const id = wireId !== undefined && !this.#ids.has(wireId) ? wireId : this.deps.newId("call_");
     this.#ids.add(id);
     return id;
+  }
+
+  /** A call of this name is coming. */
+  callBegun(name: string): void {
+    const tool = this.lastRound || this.dryRun ? undefined : this.offer.gateway.get(name);
+    if (tool) this.deps.transport.warm?.(tool.definition);
   }
 
   /** A value in the arguments of a gateway call is complete: each parameter is told to the client, and any hopeless value. */

@@ -8,6 +8,7 @@ import { type AddressGuard, ConnectError } from "./address-guard.ts";
 import { decodeBody } from "./content-encoding.ts";
 import { parseRetryAfter } from "./retry-after.ts";
 import { scrub } from "./scrub.ts";
+import { WarmSockets } from "./warm-sockets.ts";
 
 export interface ToolTransportOptions {
   policy: AddressGuard;
@@ -25,7 +26,7 @@ const MAX_IDENTITY_CHARACTERS = 1024;
  *
  * 1. `timeout_ms` covers connect, head and body; at its end, and when the signal aborts, the socket is closed at once.
  * 2. Redirects are answers like any other and never followed.
- * 3. `write` and `admin` tools get a connection of their own: none that the server may be closing just now.
+ * 3. `warm` connects in advance where no connection is open. `write` and `admin` tools get a connection of their own: none that the server may be closing just now.
  * 4. `unreachable` means that nothing was sent; after `interrupted` and `timeout` the tool may have done its work.
  * 5. At most `maxReadBytes` of a body are kept, also of what a compressed one unpacks to.
  * 6. No text of a failure holds a URL, a header or an argument. An answer that repeats a secret that was sent is handed on without it.
@@ -34,15 +35,16 @@ export function createToolTransport(
   options: ToolTransportOptions,
 ): ToolTransport & { close(): Promise<void> } {
   const { policy, secrets, maxReadBytes = MAX_READ_BYTES } = options;
+  const connect = policy.connector();
+  const warm = new WarmSockets(connect);
   const common = {
-    connect: policy.connector(),
     connections: null,
     allowH2: false,
     headersTimeout: 0, // one timer of ours covers the whole exchange
     bodyTimeout: 0,
   };
-  const reused = new Agent({ ...common, pipelining: 1 });
-  const fresh = new Agent({ ...common, pipelining: 0 });
+  const reused = new Agent({ ...common, connect: warm.connector, pipelining: 1 });
+  const fresh = new Agent({ ...common, connect, pipelining: 0 });
   return {
     async send(tool, args, attempt, signal) {
       // The engine hands over validated JSON; its port leaves the type open.
@@ -60,10 +62,21 @@ export function createToolTransport(
       const reply = await exchange({ agent, dispatch, timeoutMs: tool.timeout_ms, maxReadBytes }, signal);
       return { ...reply, body: scrub(reply.body, sent) };
     },
+    warm(tool) {
+      const url = tool.level === "read" ? originOf(tool) : undefined;
+      if (url && !policy.allowUrl(url) && !reused.stats[url.origin]?.connected) warm.warm(url);
+    },
     async close() {
+      warm.close();
       await Promise.all([reused.destroy(), fresh.destroy()]);
     },
   };
+}
+
+/** A tool's host is fixed: placeholders stand behind it. */
+function originOf({ http }: ToolDefinition): URL | undefined {
+  const origin = /^https?:\/\/[^/?#{}]+/iu.exec(http.url)?.[0];
+  return (origin && URL.parse(origin)) || undefined;
 }
 
 function render(

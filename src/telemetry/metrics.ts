@@ -90,6 +90,8 @@ export interface ToolSeries {
   repaired(kinds: readonly string[]): void;
   policy(kind: string, action: string): void;
   refused(): void;
+  shared(from: "cache" | "request" | "none"): void;
+  breakerOpened(): void;
 }
 
 function toolLabel(
@@ -108,6 +110,11 @@ function toolSeries(series: Series, tool: string): ToolSeries {
   );
   const coercions = series.coercions.labels({ tool });
   const refusals = series.refusals.labels({ tool });
+  const shared = {
+    cache: series.shared.labels({ tool, from: "cache" }),
+    request: series.shared.labels({ tool, from: "request" }),
+    none: series.shared.labels({ tool, from: "none" }),
+  };
   return {
     ended(outcome, duration) {
       calls[outcome]?.inc();
@@ -122,6 +129,8 @@ function toolSeries(series: Series, tool: string): ToolSeries {
     },
     policy: (kind, action) => series.policies.inc({ tool, class: kind, action }),
     refused: () => refusals.inc(),
+    shared: (from) => shared[from].inc(),
+    breakerOpened: () => series.breakers.inc({ tool }),
   };
 }
 
@@ -169,6 +178,13 @@ function createSeries(register: Registry) {
       "tool",
       "class",
       "action",
+    ]),
+    shared: counter("shared_results_total", "Calls of read tools, by where their result came from.", [
+      "tool",
+      "from",
+    ]),
+    breakers: counter("breaker_opened_total", "How often a tool was left alone because it kept failing.", [
+      "tool",
     ]),
     requests: counter("http_requests_total", "Answered HTTP requests.", ["route", "method", "status_class"]),
     droppedLines: counter("log_lines_dropped_total", "Log lines lost because the log's reader was too slow."),

@@ -153,6 +153,10 @@ class ObservedRun implements RunScope {
     this.#parts.metrics.tool(tool).coerced(count);
   }
 
+  shared(tool: string, from: "cache" | "request" | "none"): void {
+    this.#parts.metrics.tool(tool).shared(from);
+  }
+
   repaired(tool: string, kinds: readonly string[]): void {
     this.#parts.metrics.tool(tool).repaired(kinds);
   }

@@ -40,6 +40,7 @@ test("a minimal definition is complete with its defaults", () => {
     parallel_safe: false,
     partial_ok: false,
     cache_ttl_s: 0,
+    shared: false,
     result: { max_bytes: 16_384, overflow: "truncate" },
     tags: [],
     keywords: [],
@@ -75,6 +76,7 @@ test("what is set is kept, and the input is not changed", () => {
   assert.deepEqual(checkToolDefinition(input).definition, {
     ...input,
     cache_ttl_s: 0,
+    shared: false,
     result: { max_bytes: 100, overflow: "truncate" },
   });
 });

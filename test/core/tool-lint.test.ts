@@ -82,10 +82,6 @@ test("a DELETE that claims to read, and a credential in clear text, are noted", 
   assert.deepEqual(lint(withHeader("accept", "text/plain")), []);
 });
 
-test("members without effect in this version are noted", () => {
-  assert.deepEqual(lint({ cache_ttl_s: 60, partial_ok: true }), ["no_effect cache_ttl_s"]);
-});
-
 test("every note says why and what instead, and there are 100 at most", () => {
   const properties = Object.fromEntries(Array.from({ length: 200 }, (_, n) => [`pName${n}`, {}]));
   const notes = notesOn({

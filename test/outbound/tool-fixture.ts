@@ -24,6 +24,7 @@ export function toolOf(
     parallel_safe: false,
     partial_ok: false,
     cache_ttl_s: 0,
+    shared: false,
     result: { max_bytes: 16_384, overflow: "truncate" },
     tags: [],
     keywords: [],

@@ -24,6 +24,7 @@ export function sampleTool(name: string, description = "Says hello"): Omit<ToolD
     parallel_safe: false,
     partial_ok: false,
     cache_ttl_s: 0,
+    shared: false,
     max_calls_per_run: 3,
     result: { max_bytes: 16_384, overflow: "truncate" },
     tags: ["greeting"],

@@ -3,6 +3,8 @@ import { checkToolDefinition } from "../../src/core/tool-definition.ts";
 import type { Answer, Ending } from "../../src/engine/answer/answer.ts";
 import { StreamAnswer } from "../../src/engine/answer/answer-stream.ts";
 import { WholeAnswer } from "../../src/engine/answer/answer-whole.ts";
+import { SharedCalls } from "../../src/engine/calls/shared-calls.ts";
+import { ToolHealth } from "../../src/engine/calls/tool-health.ts";
 import { type Caller, makeOffer } from "../../src/engine/offer.ts";
 import type { KeptTurn, KeptTurnStore, Stores } from "../../src/engine/ports/stores.ts";
 import type { RunScope } from "../../src/engine/ports/telemetry.ts";
@@ -15,6 +17,7 @@ import {
 import { runRounds } from "../../src/engine/run.ts";
 import type { EngineDeps } from "../../src/engine/run-options.ts";
 import { Run } from "../../src/engine/run-state.ts";
+import { memoryCache } from "../../src/stores/memory-cache.ts";
 import { type FakeSink, fakeSink } from "./sink.ts";
 import { type FakeTarget, fakeUpstream } from "./upstream.ts";
 
@@ -104,6 +107,7 @@ export function fakeScope(): RunScope & { notes: [name: string, ...said: unknown
     verdict: note("verdict"),
     coerced: note("coerced"),
     repaired: note("repaired"),
+    shared: note("shared"),
     policy: note("policy"),
     refused: note("refused"),
     correctionEnded: note("correctionEnded"),
@@ -124,6 +128,10 @@ export interface Scene {
   transport?: ToolTransport;
   keptTurns?: KeptTurnStore;
   limits?: Partial<EngineDeps["limits"]>;
+  shared?: SharedCalls;
+  /** As the client named it. */
+  session?: string;
+  mayShare?: boolean;
   locale?: "en" | "zh";
   caller?: Caller;
   /** `x-toolweir-tools`. */
@@ -150,6 +158,8 @@ export function fakeDeps(scene: Scene): EngineDeps {
   return {
     upstream: fakeUpstream(...scene.targets),
     transport: scene.transport ?? fakeTransport(),
+    health: new ToolHealth(),
+    shared: scene.shared ?? new SharedCalls(memoryCache(1_000_000)),
     stores,
     telemetry: { startRun: fakeScope },
     limits: {
@@ -183,7 +193,9 @@ export function stage(scene: Scene): Stage {
   const tools = createSnapshot(1, scene.tools ?? []);
   const run = new Run(fakeDeps(scene), {
     id: "run1",
-    sessionId: "session1",
+    sessionId: scene.session ?? "session1",
+    isSessionNamed: scene.session !== undefined,
+    mayShare: scene.mayShare ?? true,
     caller: scene.caller ?? CALLER,
     request,
     raw: Buffer.from(scene.raw ?? JSON.stringify(request)),

@@ -4,6 +4,7 @@ import { TemplateError } from "../../core/tool-template.ts";
 import type { ToolOutcome } from "../ports/telemetry.ts";
 import { type ToolAttempt, ToolFailure, type ToolReply, type ToolTransport } from "../ports/tools.ts";
 import { retrying } from "./retry.ts";
+import type { ToolHealth } from "./tool-health.ts";
 
 /**
  * What went wrong with a call, by what may be done about it. `argument`: the model can correct it. `business`: the tool said no
@@ -29,6 +30,7 @@ export interface ToolOutcomeResult {
 
 export interface AttemptDeps {
   transport: ToolTransport;
+  health: ToolHealth;
   /** Before the wait for attempt number `attempt`. */
   onRetry?: (attempt: number, delayMs: number, kind: ToolErrorKind) => void;
   /** Time left for this call; without it only `signal` ends the waiting. */
@@ -47,8 +49,9 @@ const TRANSIENT = new Set([408, 425, 429]);
  *
  * 1. Only transient failures are tried again, `tool.retry` times; a timeout never is.
  * 2. A `write` or `admin` tool is tried again only if no connection came about: it may have been carried out otherwise.
- * 3. Every attempt carries the same idempotency key.
- * 4. After an abort of `signal` the outcome is `cancelled`, also if it came during a wait.
+ * 3. A tool that keeps failing is not asked, and retries have a budget: see `ToolHealth`.
+ * 4. Every attempt carries the same idempotency key.
+ * 5. After an abort of `signal` the outcome is `cancelled`, also if it came during a wait.
  */
 export async function runAttempts(
   tool: ToolDefinition,
@@ -57,13 +60,14 @@ export async function runAttempts(
   signal: AbortSignal,
   deps: AttemptDeps,
 ): Promise<ToolOutcomeResult> {
-  const { onRetry, remainingMs, random } = deps;
+  const { onRetry, remainingMs, random, health } = deps;
   const startedAt = performance.now();
   let attempts = 0;
   const policy = {
     retries: tool.retry,
     baseMs: tool.backoff_ms,
-    again: (last: Try) => (mayRepeat(tool, last) ? { afterMs: last.reply?.retryAfterMs } : undefined),
+    again: (last: Try) =>
+      mayRepeat(tool, last) && health.mayRetry(tool) ? { afterMs: last.reply?.retryAfterMs } : undefined,
     onRetry: (next: number, delayMs: number, last: Try) =>
       onRetry?.(next, delayMs, last.errorKind ?? "transient"),
     remainingMs,
@@ -71,7 +75,7 @@ export async function runAttempts(
   };
   const outcome = await retrying(policy, signal, (number) => {
     attempts = number;
-    return tryOnce(tool, args, attempt, signal, deps.transport);
+    return health.attempt(tool, number === 1, () => tryOnce(tool, args, attempt, signal, deps.transport));
   }).catch((error: unknown) => cancelled(error, signal));
   return { ...outcome, attempts, durationMs: Math.round(performance.now() - startedAt) };
 }
@@ -99,7 +103,7 @@ function cancelled(error: unknown, signal: AbortSignal): Try {
 }
 
 function mayRepeat(tool: ToolDefinition, last: Try): boolean {
-  if (last.errorKind !== "transient") return false;
+  if (last.errorKind !== "transient" || last.failure?.kind === "unavailable") return false;
   return tool.level === "read" || last.failure?.kind === "unreachable";
 }
 
@@ -129,6 +133,7 @@ function kindOfFailure(failure: ToolFailure): ToolErrorKind {
     case "cancelled":
       return failure.kind;
     case "unreachable":
+    case "unavailable":
     case "interrupted":
       return "transient";
     case "invalid_request":

@@ -13,9 +13,11 @@ import {
   type StandIns,
   settle,
 } from "./policy.ts";
+import type { ToolHealth } from "./tool-health.ts";
 
 export interface InvokeDeps {
   transport: ToolTransport;
+  health: ToolHealth;
   locale: "en" | "zh";
   repair: "safe" | "off";
   /** Unix milliseconds. */
@@ -110,7 +112,7 @@ function operatorsStandIns(deps: InvokeDeps, call: ToolCall, signal: AbortSignal
     },
     async send(tool, args) {
       const { definition } = tool;
-      const sending = { transport: deps.transport };
+      const sending = { transport: deps.transport, health: deps.health };
       const outcome = await runAttempts(definition, args, attemptOf(tool), signal, sending);
       return { tool, args, outcome, message: toToolMessage(call, outcome, definition, deps.locale) };
     },

@@ -87,8 +87,13 @@ export async function judge(
   }
   run.countTool(call.name);
   planned.args = passage.args;
-  planned.key = `${call.name} ${canonicalHash(passage.args ?? {})}`;
+  planned.key = callKey(tool, passage.args ?? {});
   noteDeprecated(run, planned, tool);
+}
+
+/** Equal for calls that are the same whatever their spelling. */
+export function callKey({ definition }: RegisteredTool, args: JsonObject): string {
+  return `${definition.name} ${canonicalHash(args)}`;
 }
 
 /** Tells what each gate said of a call. */

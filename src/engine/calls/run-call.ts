@@ -2,6 +2,7 @@ import type { JsonObject } from "../../core/json/value.ts";
 import type { ToolCall } from "../../core/protocol/accumulator.ts";
 import { passGates } from "../gates/gate.ts";
 import { mayUse } from "../offer.ts";
+import type { ToolScope } from "../ports/telemetry.ts";
 import { ToolFailure } from "../ports/tools.ts";
 import type { RegisteredTool } from "../registry/tool-snapshot.ts";
 import { dryRunMessage, type ToolMessage, toToolMessage, withNote } from "../results/results.ts";
@@ -9,8 +10,9 @@ import type { Run } from "../run-state.ts";
 import { outcomeOf, runAttempts, type ToolOutcomeResult } from "./attempt.ts";
 import { CALL_TEXTS } from "./call-texts.ts";
 import { gateContext } from "./gate-context.ts";
-import { note, notePolicy, type PlannedCall, refuse } from "./planned-call.ts";
+import { callKey, note, notePolicy, type PlannedCall, refuse } from "./planned-call.ts";
 import { idempotencyKey, type StandIns, settle, type Tried } from "./policy.ts";
+import { type SharedOutcome, sharingKey } from "./shared-calls.ts";
 
 /** The time that all calls of a round have together. */
 export interface Phase {
@@ -32,8 +34,15 @@ export async function runPlanned(run: Run, entry: PlannedCall, phase: Phase): Pr
     finishCall(run, entry, { attempts: 0, durationMs: 0 }, dryRunMessage(call, args));
     return;
   }
+  const key = sharingKeyOf(run, tool, entry.key);
+  const known = key === undefined ? undefined : await fromCache(run, tool, key);
+  if (known) {
+    finishCached(run, entry, toToolMessage(call, known, tool.definition, run.locale));
+    return;
+  }
   run.answer.progress({ type: "tool.started", ...run.names(call) });
-  const first = await send(run, call, phase, tool, args);
+  const first = await send(run, call, phase, { tool, args, key });
+  if (first.isShared) entry.record.shared = true;
   const settled = await settle(first, standIns(run, call, phase));
   notePolicy(run, entry, settled.policy);
   entry.fatal = settled.fatal;
@@ -65,42 +74,29 @@ function standIns(run: Run, call: ToolCall, phase: Phase): StandIns {
         delay_ms: 0,
         fallback: name,
       });
-      return send(run, call, phase, tool, args);
+      return send(run, call, phase, { tool, args, key: sharingKeyOf(run, tool, callKey(tool, args)) });
     },
   };
+}
+
+/** A call of a tool as it is sent; `key` is that of calls which may have its result. */
+interface Sending {
+  tool: RegisteredTool;
+  args: JsonObject;
+  key: string | undefined;
 }
 
 async function send(
   run: Run,
   call: ToolCall,
   phase: Phase,
-  tool: RegisteredTool,
-  args: JsonObject,
-): Promise<Tried> {
+  sending: Sending,
+): Promise<Tried & { isShared: boolean }> {
+  const { tool, args, key } = sending;
   const { definition } = tool;
   if (definition.level !== "read") await run.watch?.writing();
   const span = run.scope.startTool(definition.name, call.id, run.round);
-  const attempt = {
-    runId: run.id,
-    callId: call.id,
-    sessionId: run.sessionId,
-    user: run.user,
-    idempotencyKey: idempotencyKey(run.id, call, tool),
-    traceparent: span.traceparent,
-  };
-  const signal = definition.level === "read" ? phase.signal : new AbortController().signal;
-  const ended = await runAttempts(definition, args, attempt, signal, {
-    transport: run.deps.transport,
-    onRetry: (next, delayMs, kind) =>
-      run.answer.progress({
-        type: "tool.retry",
-        ...run.names(call),
-        attempt: next,
-        delay_ms: delayMs,
-        error_kind: kind,
-      }),
-    remainingMs: phase.remainingMs,
-  });
+  const { outcome: ended, isShared } = await request(run, call, phase, { ...sending, span });
   if (definition.level !== "read") run.forgetResults();
   const isLate = phase.signal.aborted && !run.signal.aborted && ended.errorKind === "cancelled";
   const outcome = isLate ? late(ended) : ended;
@@ -112,12 +108,84 @@ async function send(
     durationMs: outcome.durationMs,
     errorKind: message.errorKind,
   });
-  return { tool, args, outcome, message };
+  if (key !== undefined) {
+    run.scope.shared(definition.name, isShared ? "request" : "none");
+    if (message.ok && !isShared) await run.deps.shared.keep(key, ttlOf(tool), outcome);
+  }
+  return { tool, args, outcome, message, isShared };
 }
+
+/** One request with its retries, or the one that is under way for the same call. */
+function request(
+  run: Run,
+  call: ToolCall,
+  phase: Phase,
+  { tool, args, key, span }: Sending & { span: ToolScope },
+): Promise<SharedOutcome> {
+  const { transport, health, shared } = run.deps;
+  const attempt = {
+    runId: run.id,
+    callId: call.id,
+    sessionId: run.sessionId,
+    user: run.user,
+    idempotencyKey: idempotencyKey(run.id, call, tool),
+    traceparent: span.traceparent,
+  };
+  const make = (signal: AbortSignal) =>
+    runAttempts(tool.definition, args, attempt, signal, {
+      transport,
+      health,
+      onRetry: (next, delayMs, kind) =>
+        run.answer.progress({
+          type: "tool.retry",
+          ...run.names(call),
+          attempt: next,
+          delay_ms: delayMs,
+          error_kind: kind,
+        }),
+      remainingMs: phase.remainingMs,
+    });
+  if (key !== undefined) return shared.ask(key, phase.signal, make);
+  const signal = tool.definition.level === "read" ? phase.signal : new AbortController().signal;
+  return make(signal).then((outcome) => ({ outcome, isShared: false }));
+}
+
+/** `undefined` where a result must be this call's own. */
+function sharingKeyOf(run: Run, tool: RegisteredTool, key: string): string | undefined {
+  if (!run.mayShare || tool.definition.level !== "read") return undefined;
+  const session = run.isSessionNamed ? run.sessionId : undefined;
+  return sharingKey(tool, key, { caller: run.caller.name, user: run.user, session });
+}
+
+async function fromCache(
+  run: Run,
+  tool: RegisteredTool,
+  key: string,
+): Promise<ToolOutcomeResult | undefined> {
+  const known = await run.deps.shared.find(key, ttlOf(tool));
+  if (known) run.scope.shared(tool.definition.name, "cache");
+  return known;
+}
+
+const ttlOf = ({ definition }: RegisteredTool): number => definition.cache_ttl_s * 1_000;
 
 /** A call that the deadline of the whole phase cut off has timed out, whatever its own timeout. */
 function late(outcome: ToolOutcomeResult): ToolOutcomeResult {
   return { ...outcome, failure: new ToolFailure("timeout", "the tools phase is over"), errorKind: "timeout" };
+}
+
+/** The model reads an earlier result under the id of this call. */
+function finishCached(run: Run, entry: PlannedCall, message: ToolMessage): void {
+  const { call, record } = entry;
+  entry.result = { call, message: withEntryNote(entry, message), refused: undefined };
+  record.outcome = "cached";
+  run.remember(entry.key, message);
+  run.answer.progress({ type: "tool.cached", ...run.names(call) });
+  run.summarise(call, { ok: true, cached: true, attempts: 0, duration_ms: 0 });
+}
+
+function withEntryNote({ note: said }: PlannedCall, message: ToolMessage): ToolMessage {
+  return said === undefined ? message : { ...message, content: withNote(message.content, said) };
 }
 
 function finishCall(
@@ -128,8 +196,7 @@ function finishCall(
   fallback?: string,
 ): void {
   const { call, record } = entry;
-  const message =
-    entry.note === undefined ? answer : { ...answer, content: withNote(answer.content, entry.note) };
+  const message = withEntryNote(entry, answer);
   entry.result = { call, message, refused: undefined };
   record.outcome = run.dryRun ? "dry_run" : outcomeOf(outcome.errorKind, message.ok);
   record.attempts = outcome.attempts;

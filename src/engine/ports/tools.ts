@@ -22,7 +22,7 @@ export interface ToolReply {
 /** Why a tool request brought no HTTP answer. */
 export class ToolFailure extends Error {
   override readonly name = "ToolFailure";
-  readonly kind: "timeout" | "unreachable" | "interrupted" | "invalid_request" | "cancelled";
+  readonly kind: "timeout" | "unreachable" | "interrupted" | "invalid_request" | "unavailable" | "cancelled";
 
   constructor(kind: ToolFailure["kind"], message: string, options?: ErrorOptions) {
     super(message, options);
@@ -31,6 +31,8 @@ export class ToolFailure extends Error {
 }
 
 export interface ToolTransport {
+  /** A call of this tool is coming: makes ready for it what can be. */
+  warm?(tool: ToolDefinition): void;
   /**
    * One attempt. `argumentsJson` is the validated object as exact JSON text, `args` the same as a value.
    * The tool's `timeout_ms` covers connect, head and body. Aborting `signal` closes the socket.

@@ -135,6 +135,7 @@ function replyContext(run: Run): ReplyContext {
     keep: run.offer.gateway.size > 0,
     maxArgumentLength: MAX_ARGUMENT_LENGTH,
     nextCallId: (wireId) => run.nextCallId(wireId),
+    onCall: (name) => run.callBegun(name),
     onArgument: (call, path, value) => run.argumentReady(call, path, value),
     stop: (calls) => run.hopeless.stop(calls.some(({ name }) => run.offer.owner(name) === "client")),
   };

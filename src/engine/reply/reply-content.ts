@@ -19,6 +19,8 @@ export interface ReplyContext {
   nextCallId(wireId: string | undefined): string;
   /** Makes what finds calls in the text of a choice; absent where the provider's own calls are all there is to read. */
   textAdapter?: (() => TextAdapter) | undefined;
+  /** A gateway call has begun: its name is known, and its arguments are coming. */
+  onCall?(name: string): void;
   /** A value inside the arguments of a gateway call is complete. */
   onArgument?(call: OpenCall, path: JsonPath, value: JsonValue): void;
   /** Asked after each chunk with pieces of calls: whether the rest of the reply is of no use. */
@@ -184,7 +186,10 @@ export class ReplyContent {
     const choice = this.#choices.get(index) ?? this.#openChoice(index);
     if (choice.closed) return;
     const call = choice.accumulator.push(fragment);
-    if (fragment.text === "" || !this.#goesOut(call.name)) return;
+    if (fragment.text === "") return;
+    if (call.fragments.length === 1 && this.#context.owner(call.name) === "gateway")
+      this.#context.onCall?.(call.name);
+    if (!this.#goesOut(call.name)) return;
     if (choice.sent.has(call)) this.#send(index, choice, call, fragment.text);
     else this.#sendUpTo(index, choice, call);
   }

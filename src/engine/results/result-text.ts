@@ -19,6 +19,8 @@ export interface ResultTexts {
   timedOut(ms: number): string;
   cancelled: string;
   unreachable(reason: string, attempts: number): string;
+  /** It was not asked, because it keeps failing. */
+  unavailable: string;
   interrupted(reason: string, attempts: number): string;
   notSent(message: string, cause: unknown): string;
   /** What to do next. */
@@ -41,6 +43,7 @@ const en: ResultTexts = {
   timedOut: (ms) => `The tool timed out after ${ms} ms.`,
   cancelled: "The call was cancelled.",
   unreachable: (reason, attempts) => `The tool could not be reached (${reason}, attempts: ${attempts}).`,
+  unavailable: "The tool was not asked: too many of its latest calls have failed.",
   interrupted: (reason, attempts) => `The connection to the tool broke (${reason}, attempts: ${attempts}).`,
   notSent: (message) => message,
   advice: {
@@ -69,6 +72,7 @@ const zh: ResultTexts = {
   timedOut: (ms) => `工具在 ${ms} 毫秒后超时。`,
   cancelled: "调用已取消。",
   unreachable: (reason, attempts) => `无法连接到工具（${reason}，共尝试 ${attempts} 次）。`,
+  unavailable: "该工具最近的调用大多失败，因此未请求。",
   interrupted: (reason, attempts) => `与工具的连接中断（${reason}，共尝试 ${attempts} 次）。`,
   notSent: (message, cause) =>
     cause instanceof TemplateError ? templateFault(cause) : `无法发送请求：${message}`,

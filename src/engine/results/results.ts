@@ -191,6 +191,8 @@ function failureText(outcome: ToolOutcomeResult, tool: ToolDefinition, texts: Re
       return texts.cancelled;
     case "invalid_request":
       return texts.notSent(failure.message, failure.cause);
+    case "unavailable":
+      return texts.unavailable;
     case "unreachable":
       return texts.unreachable(failure.message, attempts);
     default:

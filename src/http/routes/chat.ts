@@ -29,7 +29,8 @@ export function chatRoute(
   app.post("/v1/chat/completions", ROUTE, async (request, reply) => {
     const receivedAt = performance.now();
     const given = requireObject(request.body);
-    const sessionId = sessionOf(request, given);
+    const named = namedSession(request, given);
+    const sessionId = named ?? newId("ses_");
     reply.header("x-toolweir-session", sessionId);
     const body = checkChatRequest(given);
     const repetition = new Repetition(request, reply, answers);
@@ -41,6 +42,8 @@ export function chatRoute(
     const call: ChatCall = {
       runId: reply.getHeader("x-toolweir-run-id") as string,
       sessionId,
+      isSessionNamed: named !== undefined,
+      mayShare: !switchedOff(request, "x-toolweir-cache"),
       caller: request.caller,
       request: body,
       raw: request.rawBody as Buffer,
@@ -81,8 +84,16 @@ function header(request: FastifyRequest, name: string): string | undefined {
   return typeof value === "string" ? value : undefined;
 }
 
-/** By header, else by `metadata.session_id` or `user`, else a new one. Only the header is refused when it is malformed. */
-function sessionOf(request: FastifyRequest, body: Record<string, unknown>): string {
+/** A header that can only say `off`. */
+function switchedOff(request: FastifyRequest, name: string): boolean {
+  const value = request.headers[name];
+  if (value === undefined) return false;
+  if (value === "off") return true;
+  throw new GatewayError("invalid_value", `${name} can only be "off".`, { param: name });
+}
+
+/** By header, else by `metadata.session_id` or `user`. Only the header is refused when it is malformed. */
+function namedSession(request: FastifyRequest, body: Record<string, unknown>): string | undefined {
   const given = header(request, "x-toolweir-session");
   if (given !== undefined) {
     if (SESSION_ID.test(given)) return given;
@@ -96,5 +107,5 @@ function sessionOf(request: FastifyRequest, body: Record<string, unknown>): stri
   const named = [metadata["session_id"], body["user"]].find(
     (id) => typeof id === "string" && SESSION_ID.test(id),
   );
-  return typeof named === "string" ? named : newId("ses_");
+  return typeof named === "string" ? named : undefined;
 }

@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
 import { TemplateError } from "../../../src/core/tool-template.ts";
 import { runAttempts, type ToolErrorKind } from "../../../src/engine/calls/attempt.ts";
+import { ToolHealth } from "../../../src/engine/calls/tool-health.ts";
 import { ToolFailure, type ToolReply, type ToolTransport } from "../../../src/engine/ports/tools.ts";
 import { attempt, toolOf } from "../../outbound/tool-fixture.ts";
 
@@ -76,7 +77,10 @@ for (const [name, step, kind] of [
     t.mock.timers.enable({ apis: ["setTimeout"] });
     const transport = scripted(step, step, step, step);
     const tool = toolOf({}, { retry: 2 });
-    const outcome = await finish(t, runAttempts(tool, {}, attempt, never, { transport }));
+    const outcome = await finish(
+      t,
+      runAttempts(tool, {}, attempt, never, { transport, health: new ToolHealth() }),
+    );
     assert.equal(outcome.errorKind, kind);
     assert.equal(outcome.failure, step instanceof ToolFailure ? step : undefined);
     assert.equal(outcome.attempts, kind === "transient" ? 3 : 1);
@@ -87,7 +91,10 @@ for (const [name, step, kind] of [
 test("a tool that recovers succeeds", async (t) => {
   t.mock.timers.enable({ apis: ["setTimeout"] });
   const transport = scripted(503, failure("interrupted"), 200);
-  const outcome = await finish(t, runAttempts(toolOf({}, { retry: 2 }), {}, attempt, never, { transport }));
+  const outcome = await finish(
+    t,
+    runAttempts(toolOf({}, { retry: 2 }), {}, attempt, never, { transport, health: new ToolHealth() }),
+  );
   assert.deepEqual([outcome.reply?.status, outcome.attempts, outcome.errorKind], [200, 3, undefined]);
 });
 
@@ -100,7 +107,10 @@ test("a write tool is tried again only if nothing was sent", async (t) => {
     [[failure("unreachable"), failure("unreachable"), 200], 3],
     [[failure("unreachable"), 503], 2],
   ] as const) {
-    const run = runAttempts(tool, {}, attempt, never, { transport: scripted(...steps) });
+    const run = runAttempts(tool, {}, attempt, never, {
+      transport: scripted(...steps),
+      health: new ToolHealth(),
+    });
     assert.equal((await finish(t, run)).attempts, attempts);
   }
 });
@@ -109,7 +119,7 @@ test("an abort during a wait ends the call as cancelled", async () => {
   const abort = new AbortController();
   const tool = toolOf({}, { retry: 1, backoff_ms: 60_000 });
   const onRetry = () => setImmediate(() => abort.abort());
-  const deps = { transport: scripted(503), onRetry, random: () => 0.9 };
+  const deps = { transport: scripted(503), health: new ToolHealth(), onRetry, random: () => 0.9 };
   const outcome = await runAttempts(tool, {}, attempt, abort.signal, deps);
   assert.deepEqual(
     [outcome.errorKind, outcome.failure?.kind, outcome.attempts],
@@ -119,7 +129,10 @@ test("an abort during a wait ends the call as cancelled", async () => {
 
 test("a fault of the gateway itself is thrown", async () => {
   const transport = { send: () => Promise.reject(new RangeError("bug")) };
-  await assert.rejects(runAttempts(toolOf({}), {}, attempt, never, { transport }), RangeError);
+  await assert.rejects(
+    runAttempts(toolOf({}), {}, attempt, never, { transport, health: new ToolHealth() }),
+    RangeError,
+  );
 });
 
 test("retries are announced with their wait", async (t) => {
@@ -127,7 +140,7 @@ test("retries are announced with their wait", async (t) => {
   const seen: unknown[] = [];
   const onRetry = (...said: unknown[]) => seen.push(said);
   const transport = scripted(reply(429, 2000), 500, 200);
-  const deps = { transport, onRetry, random: () => 0.5 };
+  const deps = { transport, health: new ToolHealth(), onRetry, random: () => 0.5 };
   await finish(t, runAttempts(toolOf({}, { retry: 2, backoff_ms: 100 }), {}, attempt, never, deps));
   assert.deepEqual(seen, [
     [2, 2000, "transient"],

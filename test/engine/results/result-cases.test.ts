@@ -3,6 +3,7 @@ import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 import { runAttempts } from "../../../src/engine/calls/attempt.ts";
+import { ToolHealth } from "../../../src/engine/calls/tool-health.ts";
 import { toToolMessage } from "../../../src/engine/results/results.ts";
 import { attempt, openTransport, serveHttp, toolOf } from "../../outbound/tool-fixture.ts";
 
@@ -81,7 +82,10 @@ for (const sample of [LATIN1, ...cases]) {
     const expected = sample.expect.next_request.messages_tail.filter((message) => "tool_call_id" in message);
     for (const index of answers.keys()) {
       const tool = toolOf({ url: `${url}/${index}` }, { timeout_ms: 300 });
-      const outcome = await runAttempts(tool, {}, attempt, new AbortController().signal, { transport });
+      const outcome = await runAttempts(tool, {}, attempt, new AbortController().signal, {
+        transport,
+        health: new ToolHealth(),
+      });
       const said = toToolMessage({ id: `c${index}`, name: "t" }, outcome, tool, "en");
       check(said.content, expected[index] ?? { tool_call_id: "" });
     }

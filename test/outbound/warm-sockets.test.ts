@@ -1,0 +1,86 @@
+import assert from "node:assert/strict";
+import { once } from "node:events";
+import http from "node:http";
+import type { AddressInfo } from "node:net";
+import { type TestContext, test } from "node:test";
+import { setTimeout as sleep } from "node:timers/promises";
+import { createAddressGuard } from "../../src/outbound/address-guard.ts";
+import { createToolTransport } from "../../src/outbound/tool-http.ts";
+import { attempt, openTransport, toolOf } from "./tool-fixture.ts";
+
+const never = new AbortController().signal;
+
+/** A server that counts connections and the requests that came before each. */
+async function counting(t: TestContext) {
+  const log: string[] = [];
+  const server = http.createServer((_, response) => {
+    log.push("request");
+    response.end("{}");
+  });
+  server.on("connection", () => log.push("connection"));
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  t.after(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  return { log, server, url: `http://127.0.0.1:${(server.address() as AddressInfo).port}` };
+}
+
+test("a connection that was made in advance is the one that the request uses", async (t) => {
+  const { log, url } = await counting(t);
+  const transport = openTransport(t);
+  const tool = toolOf({ url: `${url}/{id}` });
+  transport.warm?.(tool);
+  transport.warm?.(tool);
+  await sleep(30);
+  assert.deepEqual(log, ["connection"]);
+  await transport.send(tool, { id: "1" }, attempt, never);
+  await sleep(30);
+  transport.warm?.(tool);
+  await transport.send(tool, { id: "2" }, attempt, never);
+  assert.deepEqual(log, ["connection", "request", "request"]);
+});
+
+test("a write gets a connection of its own, whatever is open", async (t) => {
+  const { log, url } = await counting(t);
+  const transport = openTransport(t);
+  const write = toolOf({ url }, { level: "write" });
+  transport.warm?.(write);
+  await sleep(20);
+  assert.deepEqual(log, []);
+  for (let n = 0; n < 3; n++) await transport.send(write, {}, attempt, never);
+  assert.equal(log.join(" "), "connection request connection request connection request");
+});
+
+test("a ready connection that the server has closed is not used", async (t) => {
+  const { log, server, url } = await counting(t);
+  const transport = openTransport(t);
+  transport.warm?.(toolOf({ url }));
+  await sleep(30);
+  server.closeAllConnections();
+  await sleep(30);
+  assert.equal((await transport.send(toolOf({ url }), {}, attempt, never)).status, 200);
+  assert.equal(log.filter((event) => event === "connection").length, 2);
+});
+
+test("nothing is connected to where a request may not go", async (t) => {
+  const { log, url } = await counting(t);
+  const transport = createToolTransport({
+    policy: createAddressGuard({ network: "guarded", allowHosts: [] }),
+    secrets: () => undefined,
+  });
+  t.after(() => transport.close());
+  transport.warm?.(toolOf({ url }));
+  await sleep(30);
+  assert.deepEqual(log, []);
+});
+
+test("a server that is not there costs the request nothing but its own failure", async (t) => {
+  const { server, url } = await counting(t);
+  server.close();
+  const transport = openTransport(t);
+  transport.warm?.(toolOf({ url }));
+  await sleep(20);
+  await assert.rejects(transport.send(toolOf({ url }), {}, attempt, never), { kind: "unreachable" });
+});
