@@ -11,11 +11,13 @@ import { newId } from "./engine/new-id.ts";
 import type { Stores } from "./engine/ports/stores.ts";
 import { ToolRegistry } from "./engine/registry/registry.ts";
 import { RunBook } from "./engine/run-record.ts";
+import { SessionBook } from "./engine/sessions/session-book.ts";
 import { chatRoute } from "./http/routes/chat.ts";
 import { invokeRoute } from "./http/routes/invoke.ts";
 import { opsRoutes } from "./http/routes/ops.ts";
 import { passThroughRoutes } from "./http/routes/passthrough.ts";
 import { runRoutes } from "./http/routes/runs.ts";
+import { sessionRoutes } from "./http/routes/sessions.ts";
 import { toolRoutes } from "./http/routes/tools.ts";
 import { createServer } from "./http/server.ts";
 import { createAddressGuard } from "./outbound/address-guard.ts";
@@ -59,6 +61,7 @@ export async function buildApp({ config, env, startTracing }: AppOptions): Promi
   const tracing = await startTracing(log);
   const health = new ToolHealth((tool) => metrics.tool(tool).breakerOpened());
   const book = new RunBook();
+  const sessions = new SessionBook(stores.documents, Date.now, config.sessions.ttl_s * 1_000);
   const engine = new ChatEngine({
     ...engineSettings(config),
     upstream: outbound.upstream,
@@ -69,6 +72,7 @@ export async function buildApp({ config, env, startTracing }: AppOptions): Promi
     telemetry: createTelemetry({ logger: log, metrics, tracing }),
     registry,
     book,
+    sessions,
     now: Date.now,
     newId,
   });
@@ -87,7 +91,18 @@ export async function buildApp({ config, env, startTracing }: AppOptions): Promi
   countRequests(server, metrics);
   let retired = false;
   const ready = async () => (retired ? "the gateway is stopping" : await stores.ping().then(() => undefined));
-  await registerRoutes(server, { config, stores, engine, registry, outbound, health, book, metrics, ready });
+  await registerRoutes(server, {
+    config,
+    stores,
+    engine,
+    registry,
+    outbound,
+    health,
+    book,
+    sessions,
+    metrics,
+    ready,
+  });
   server.addHook("onClose", async () => {
     await engine.idle();
     engine.close();
@@ -129,13 +144,14 @@ interface Parts {
   outbound: ReturnType<typeof openOutbound>;
   health: ToolHealth;
   book: RunBook;
+  sessions: SessionBook;
   metrics: Metrics;
   /** Why the gateway takes no requests, if it takes none; rejects if the store does not answer. */
   ready(): Promise<string | undefined>;
 }
 
 async function registerRoutes(server: FastifyInstance, parts: Parts): Promise<void> {
-  const { config, stores, engine, registry, outbound, health, book, metrics } = parts;
+  const { config, stores, engine, registry, outbound, health, book, sessions, metrics } = parts;
   const { transport, passThrough } = outbound;
   const judging = { locale: config.locale, repair: config.repair };
   const answers = new KeptAnswers(stores.documents, Date.now);
@@ -143,6 +159,12 @@ async function registerRoutes(server: FastifyInstance, parts: Parts): Promise<vo
   await server.register(toolRoutes, { registry });
   await server.register(invokeRoute, { registry, transport, health, ...judging, now: Date.now });
   await server.register(runRoutes, { book, cases: judging });
+  await server.register(sessionRoutes, {
+    sessions,
+    callers: callersOf(config),
+    mayManage: ({ caller }) => caller.kind === "admin" || config.adminKey === undefined,
+    now: Date.now,
+  });
   await server.register(passThroughRoutes, { passThrough });
   await server.register(opsRoutes, { ready: parts.ready, metrics, openapi: openApiDocument() });
 }
@@ -159,6 +181,13 @@ async function openRegistry(
     onProblem: (problem) => log.warn({ stage: "registry", status: "refused", ...problem }),
   });
   return { log, metrics, registry };
+}
+
+/** The names under which sessions can be kept. */
+function callersOf({ auth, adminKey }: Config): string[] {
+  const isOpen = auth.mode === "none" || (adminKey === undefined && auth.keys.length === 0);
+  const keys = auth.keys.map(({ name }) => name);
+  return [...keys, ...(isOpen ? ["anonymous"] : []), ...(adminKey === undefined ? [] : ["admin"])];
 }
 
 function defaultUpstream(config: Config) {

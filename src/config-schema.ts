@@ -22,6 +22,7 @@ export interface Settings {
   cancel_early: boolean;
   hints: boolean;
   cache: { max_bytes: number };
+  sessions: { ttl_s: number };
   keepalive: { every_ms: number; as: "comment" | "chunk" | "off" };
   auth: { mode?: "keys" | "none"; keys: KeySettings[] };
   compat: "extended" | "strict";
@@ -195,6 +196,7 @@ export const SETTINGS: SettingSchema = group({
   repair: oneOf(["safe", "off"], "safe"),
   cancel_early: yesOrNo(false),
   hints: yesOrNo(true),
+  sessions: section({ ttl_s: whole(86_400, 1, 31_536_000) }),
   cache: section({ max_bytes: whole(33_554_432, 0, 4_294_967_296) }),
   keepalive: section({ every_ms: milliseconds(15_000), as: oneOf(["comment", "chunk", "off"], "comment") }),
   auth: section({ mode: oneOf(["keys", "none"]), keys: list(key, "a list of client keys") }),

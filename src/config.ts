@@ -61,6 +61,7 @@ export interface Config {
   cancel_early: boolean;
   hints: boolean;
   cache: { max_bytes: number };
+  sessions: { ttl_s: number };
   keepalive: { every_ms: number; as: "comment" | "chunk" | "off" };
   auth: { mode: "keys" | "none"; keys: readonly KeyConfig[] };
   /** `strict`: leave the `toolweir` member out of every answer. */
@@ -136,6 +137,7 @@ class Loader {
       cancel_early: settings.cancel_early,
       hints: settings.hints,
       cache: settings.cache,
+      sessions: settings.sessions,
       keepalive: settings.keepalive,
       auth: this.#auth(isLoopback(host), adminKey),
       compat: settings.compat,

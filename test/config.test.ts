@@ -43,6 +43,7 @@ suite("loadConfig", () => {
       cancel_early: false,
       hints: true,
       cache: { max_bytes: 33_554_432 },
+      sessions: { ttl_s: 86_400 },
       keepalive: { every_ms: 15_000, as: "comment" },
       auth: { mode: "none", keys: [] },
       compat: "extended",

@@ -2,6 +2,7 @@ import { type ErrorDetail, GatewayError } from "../errors.ts";
 import type { JsonObject } from "./json/value.ts";
 import { lintRules } from "./rules/lint-rules.ts";
 import { type RuleMembers, readRules } from "./rules/read-rules.ts";
+import { readStateRules, type StateMembers, type StateRules } from "./rules/state-rules.ts";
 import type { ToolRules } from "./rules/tool-rules.ts";
 import { compileSchema } from "./schema/compile-schema.ts";
 import type { CompiledSchema } from "./schema/compiled-schema.ts";
@@ -22,6 +23,7 @@ export interface CheckedTool {
   /** Absent where the tool does not say what it returns. */
   output: SchemaShape | undefined;
   rules: ToolRules;
+  stateRules: StateRules;
   lint: LintNote[];
 }
 
@@ -124,6 +126,7 @@ export function checkToolDefinition(input: unknown, options: CheckOptions = {}):
   // What has a fault already would only be named twice.
   const sound = Object.fromEntries(Object.entries(value).filter(([member]) => !isFaulty(member)));
   const rules = readRules(sound as RuleMembers, schema, allowUrl, faults);
+  const stateRules = readStateRules(sound as StateMembers, faults);
   if (!isFaulty("parameters")) faults.push(...checkPolicy(sound));
   if (faults.length > 0 || !http || Array.isArray(output)) throw refusedDefinition(faults);
   const definition = value as unknown as CheckedTool["definition"];
@@ -132,6 +135,7 @@ export function checkToolDefinition(input: unknown, options: CheckOptions = {}):
     schema,
     output,
     rules,
+    stateRules,
     lint: [...lintTool(definition), ...lintRules(definition, rules)],
   };
 }

@@ -6,8 +6,6 @@ import { POLICY_SHAPES } from "./tool-policy.ts";
 
 /** Members of the public contract that this version cannot honour. Ignoring a guard in silence would be unsafe. */
 const NOT_SUPPORTED: ReadonlySet<string> = new Set([
-  "requires",
-  "sets",
   "rate",
   "quota",
   "deprecated",

@@ -30,6 +30,13 @@ export interface ExpressionRule {
   message: RuleMessage;
 }
 
+/** A condition in CEL on the state of the session, which must hold before a call runs. */
+export interface Precondition {
+  name?: string;
+  check: string;
+  message?: RuleMessage;
+}
+
 /** A service that is asked whether a call may run, where `when` holds. */
 export interface RemoteRule {
   name?: string;
@@ -107,6 +114,9 @@ export interface ToolDefinition {
   defaults?: JsonObject;
   rules?: readonly (ExpressionRule | RemoteRule)[];
   guard?: ToolGuard;
+  requires?: readonly Precondition[];
+  /** By key of the session's state, an expression in CEL for its value after a call that succeeded. */
+  sets?: Readonly<Record<string, string>>;
   /** What is asked when this tool fails. */
   fallback?: ToolFallback;
   policy?: ToolPolicy;

@@ -13,6 +13,8 @@ import { runRounds } from "./run.ts";
 import type { EngineDeps, RunWatch } from "./run-options.ts";
 import type { RunBook } from "./run-record.ts";
 import { Run } from "./run-state.ts";
+import { RunSession } from "./sessions/run-session.ts";
+import type { SessionBook } from "./sessions/session-book.ts";
 
 /** One client request, as the HTTP layer read it. */
 export interface ChatCall {
@@ -47,6 +49,7 @@ export interface ChatCall {
 export interface ChatDeps extends EngineDeps {
   registry: { snapshot(): ToolSnapshot };
   book: RunBook;
+  sessions: SessionBook;
   keepalive: { every_ms: number; as: "comment" | "chunk" | "off" };
   concurrentRuns: number;
 }
@@ -155,7 +158,8 @@ export class ChatEngine {
   async #run(call: ChatCall, open: OpenRun): Promise<ChatChunk | undefined> {
     const { request, caller } = call;
     const tools = this.#deps.registry.snapshot();
-    const offer = makeOffer(request, tools, caller, call.toolsHeader);
+    const session = await this.#session(call, tools);
+    const offer = makeOffer(request, tools, caller, call.toolsHeader, session.isElevated);
     const scope = this.#deps.telemetry.startRun({
       runId: call.runId,
       sessionId: call.sessionId,
@@ -169,6 +173,7 @@ export class ChatEngine {
       id: call.runId,
       sessionId: call.sessionId,
       isSessionNamed: call.isSessionNamed,
+      session,
       mayShare: call.mayShare,
       caller,
       request,
@@ -189,6 +194,7 @@ export class ChatEngine {
     try {
       const ending = await this.#rounds(run);
       finishRecord(run, ending.summary.stop_reason, undefined, this.#deps.now());
+      await noteSession(run);
       scope.end({ stopReason: ending.summary.stop_reason, rounds: run.round });
       if (answer instanceof WholeAnswer) return answer.end(ending, call.strict);
       answer.end(ending);
@@ -196,6 +202,15 @@ export class ChatEngine {
     } catch (error) {
       return this.#failed(run, error, call);
     }
+  }
+
+  /** What is kept of a session matters only where there are tools. */
+  async #session({ caller, sessionId, isSessionNamed }: ChatCall, tools: ToolSnapshot): Promise<RunSession> {
+    const name = { caller: caller.name, id: sessionId };
+    const isKept = isSessionNamed && tools.names.length > 0;
+    const session = new RunSession(this.#deps.sessions, name, isKept, this.#deps.now);
+    await session.refresh();
+    return session;
   }
 
   async #rounds(run: Run): Promise<Ending> {
@@ -224,10 +239,11 @@ export class ChatEngine {
   }
 
   /** After the first byte the error goes into the stream; a client that has left gets none. */
-  #failed(run: Run, thrown: unknown, { sink, stop }: ChatCall): undefined {
+  async #failed(run: Run, thrown: unknown, { sink, stop }: ChatCall): Promise<undefined> {
     const error = asGatewayError(thrown);
     const gone = stop.signal.reason instanceof ClientGone;
     finishRecord(run, gone ? "cancelled" : "error", gone ? undefined : error, this.#deps.now());
+    await noteSession(run);
     run.scope.end({ stopReason: gone ? "cancelled" : "error", rounds: run.round, ...(!gone && { error }) });
     if (gone) return undefined;
     if (!(run.answer instanceof StreamAnswer) || !sink?.started) throw error;
@@ -238,6 +254,22 @@ export class ChatEngine {
 
 function offersWrites({ gateway }: Offer): boolean {
   return gateway.values().some(({ definition }) => definition.level !== "read");
+}
+
+/** The run counts in its session. A store that does not take that costs the count and not the answer. */
+async function noteSession(run: Run): Promise<void> {
+  const { record, round, usage, limits } = run;
+  const { run_id, stop_reason } = record;
+  const [started_at, ended_at] = [record.started_at, record.ended_at ?? ""].map((time) => Date.parse(time));
+  const ended = {
+    run_id,
+    started_at: started_at ?? 0,
+    ended_at: ended_at ?? 0,
+    stop_reason: stop_reason ?? "",
+  };
+  const tokens = Number(usage?.total_tokens ?? 0);
+  const used = { runs: 1, rounds: round, tool_calls: limits.toolCalls, tokens };
+  await run.session.ended(ended, used).catch(() => {});
 }
 
 function finishRecord(run: Run, stopReason: string, error: GatewayError | undefined, now: number): void {

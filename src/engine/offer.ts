@@ -55,20 +55,22 @@ export function matchesGlob(glob: string, text: string): boolean {
  * 1. `header` (`x-toolweir-tools`) names the gateway tools to offer, `none` offers none; without it, all that the caller may use.
  * 2. A name that the client declares itself is the client's, unless the header names that very tool.
  * 3. The client's declarations go upstream as they came.
- * 4. With `tool_choice: "none"`, several choices or the older `functions`, which exclude `tools`, no gateway tool is offered.
+ * 4. An admin tool is offered in an elevated session, or where the header names it.
+ * 5. With `tool_choice: "none"`, several choices or the older `functions`, which exclude `tools`, no gateway tool is offered.
  */
 export function makeOffer(
   request: ChatRequest,
   snapshot: ToolSnapshot,
   caller: Caller,
   header: string | undefined,
+  isElevated = false,
 ): Offer {
   const declared = new Set((request.tools ?? []).flatMap((tool) => nameOf(tool) ?? []));
   const client = new Set(declared);
   const legacy = Array.isArray(request["functions"]) && request["functions"].length > 0;
   const off = request.tool_choice === "none" || (request.n ?? 1) > 1 || legacy;
   const named = header === undefined ? undefined : namedTools(header, snapshot, caller);
-  const wanted = named ?? snapshot.list().filter((tool) => offeredUnasked(tool, caller, client));
+  const wanted = named ?? snapshot.list().filter((tool) => offeredUnasked(tool, caller, client, isElevated));
   const gateway = new Map(off ? [] : wanted.map((tool) => [tool.definition.name, tool]));
   for (const name of gateway.keys()) client.delete(name);
   checkChoice(request, gateway, client, snapshot);
@@ -86,9 +88,14 @@ export function makeOffer(
   };
 }
 
-function offeredUnasked(tool: RegisteredTool, caller: Caller, client: ReadonlySet<string>): boolean {
-  // No session can be elevated in this version, so an admin tool is offered only to a caller who asks for it by name.
-  return tool.definition.level !== "admin" && mayUse(caller, tool) && !client.has(tool.definition.name);
+function offeredUnasked(
+  tool: RegisteredTool,
+  caller: Caller,
+  client: ReadonlySet<string>,
+  isElevated: boolean,
+): boolean {
+  const { level, name } = tool.definition;
+  return (level !== "admin" || isElevated) && mayUse(caller, tool) && !client.has(name);
 }
 
 function namedTools(header: string, snapshot: ToolSnapshot, caller: Caller): RegisteredTool[] {

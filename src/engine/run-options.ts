@@ -9,6 +9,7 @@ import type { RunScope, Telemetry } from "./ports/telemetry.ts";
 import type { ToolTransport } from "./ports/tools.ts";
 import type { Upstream } from "./ports/upstream.ts";
 import type { ToolSnapshot } from "./registry/tool-snapshot.ts";
+import type { RunSession } from "./sessions/run-session.ts";
 
 /** What every run uses. */
 export interface EngineDeps {
@@ -45,6 +46,7 @@ export interface RunOptions {
   sessionId: string;
   /** The client named the session; else its id is new. */
   isSessionNamed: boolean;
+  session: RunSession;
   /** Results of earlier and simultaneous calls may answer those of this run. */
   mayShare: boolean;
   caller: Caller;

@@ -43,6 +43,8 @@ export interface CallRecord {
   needs?: readonly string[];
   /** The result is that of a request made for another call at the same time. */
   shared?: true;
+  /** Keys of the session's state that it wrote, and those whose expression came to nothing. */
+  state?: { readonly set: readonly string[]; readonly faults: readonly { key: string; reason: string }[] };
   attempts: number;
   duration_ms: number;
   /** Of the called tool's own failure where its fallback then succeeded. */

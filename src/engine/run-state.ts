@@ -14,12 +14,14 @@ import { type ToolMessage, withNote } from "./results/results.ts";
 import { keptStart, newCall, newRecord, newRound } from "./run-journal.ts";
 import type { EngineDeps, RunOptions, RunWatch } from "./run-options.ts";
 import type { CallRecord, RoundRecord, RunRecord } from "./run-record.ts";
+import type { RunSession } from "./sessions/run-session.ts";
 
 /** One run: what is fixed when it begins, and what grows while it goes on. */
 export class Run {
   readonly id: string;
   readonly sessionId: string;
   readonly isSessionNamed: boolean;
+  readonly session: RunSession;
   readonly mayShare: boolean;
   readonly caller: Caller;
   readonly request: ChatRequest;
@@ -60,6 +62,7 @@ export class Run {
     this.id = options.id;
     this.sessionId = options.sessionId;
     this.isSessionNamed = options.isSessionNamed;
+    this.session = options.session;
     this.mayShare = options.mayShare;
     this.caller = options.caller;
     this.request = options.request;

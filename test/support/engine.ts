@@ -6,7 +6,7 @@ import { WholeAnswer } from "../../src/engine/answer/answer-whole.ts";
 import { SharedCalls } from "../../src/engine/calls/shared-calls.ts";
 import { ToolHealth } from "../../src/engine/calls/tool-health.ts";
 import { type Caller, makeOffer } from "../../src/engine/offer.ts";
-import type { KeptTurn, KeptTurnStore, Stores } from "../../src/engine/ports/stores.ts";
+import type { DocumentStore, KeptTurn, KeptTurnStore, Stores } from "../../src/engine/ports/stores.ts";
 import type { RunScope } from "../../src/engine/ports/telemetry.ts";
 import type { ToolAttempt, ToolReply, ToolTransport } from "../../src/engine/ports/tools.ts";
 import {
@@ -17,6 +17,8 @@ import {
 import { runRounds } from "../../src/engine/run.ts";
 import type { EngineDeps } from "../../src/engine/run-options.ts";
 import { Run } from "../../src/engine/run-state.ts";
+import { RunSession } from "../../src/engine/sessions/run-session.ts";
+import { SessionBook } from "../../src/engine/sessions/session-book.ts";
 import { memoryCache } from "../../src/stores/memory-cache.ts";
 import { type FakeSink, fakeSink } from "./sink.ts";
 import { type FakeTarget, fakeUpstream } from "./upstream.ts";
@@ -132,6 +134,7 @@ export interface Scene {
   /** As the client named it. */
   session?: string;
   mayShare?: boolean;
+  documents?: DocumentStore;
   locale?: "en" | "zh";
   caller?: Caller;
   /** `x-toolweir-tools`. */
@@ -191,10 +194,15 @@ export function stage(scene: Scene): Stage {
   const sink = fakeSink();
   const scope = fakeScope();
   const tools = createSnapshot(1, scene.tools ?? []);
+  const now = scene.now ?? (() => 1_000_000);
+  const documents = scene.documents ?? ({} as DocumentStore);
+  const book = new SessionBook(documents, now, 60_000);
+  const name = { caller: (scene.caller ?? CALLER).name, id: scene.session ?? "session1" };
   const run = new Run(fakeDeps(scene), {
     id: "run1",
     sessionId: scene.session ?? "session1",
     isSessionNamed: scene.session !== undefined,
+    session: new RunSession(book, name, scene.session !== undefined, now),
     mayShare: scene.mayShare ?? true,
     caller: scene.caller ?? CALLER,
     request,

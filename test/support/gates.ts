@@ -23,6 +23,8 @@ export function passLater(
   return passCall(whole, toolNamed("t", change), context);
 }
 
+const FACTS = { now: Date.UTC(2026, 0, 2), sessionId: "s1", caller: { name: "app", level: "write" } };
+
 /** Sends a call of a tool through the gates. */
 export function passCall(
   call: ToolCall,
@@ -33,7 +35,9 @@ export function passCall(
     locale: "en",
     repair: "safe",
     callsOfTool: () => 0,
-    facts: () => ({ now: Date.UTC(2026, 0, 2), sessionId: "s1", caller: { name: "app", level: "write" } }),
+    facts: () => FACTS,
+    stateFacts: () => ({ ...FACTS, state: {}, toolsUsed: {} }),
+    isElevated: () => false,
     ask: async () => undefined,
     objection: () => undefined,
     ...context,

@@ -1,5 +1,5 @@
 import { Environment } from "@marcbachmann/cel-js";
-import type { JsonValue } from "../json/value.ts";
+import { type JsonObject, type JsonValue, setMember } from "../json/value.ts";
 
 /** Characters of one expression. */
 export const MAX_EXPRESSION = 2_000;
@@ -14,12 +14,15 @@ const LIMITS = {
 
 const TIMESTAMP = "google.protobuf.Timestamp";
 
-function createEnvironment(): Environment {
+/** Variables beside those that every expression has. */
+function createEnvironment(more: Readonly<Record<string, string>> = {}): Environment {
   const environment = new Environment({ limits: LIMITS, homogeneousAggregateLiterals: false })
     .registerVariable("args", "map")
     .registerVariable("now", TIMESTAMP)
     .registerVariable("session", "map<string, string>")
-    .registerVariable("caller", "map<string, string>")
+    .registerVariable("caller", "map<string, string>");
+  for (const [name, type] of Object.entries(more)) environment.registerVariable(name, type);
+  environment
     .registerFunction(`date(string): ${TIMESTAMP}`, { async: false, handler: midnight })
     .registerFunction("sum(list): double", { async: false, handler: sum });
   for (const [operator, combine] of MIXED) {
@@ -71,6 +74,43 @@ function sum(list: readonly unknown[]): number {
  * combined with the integers that an expression writes.
  */
 export const RULE_LANGUAGE = createEnvironment();
+
+const STATE = { state: "map", tools_used: "map<string, int>" };
+
+/** The same for preconditions, which also see `state` of the session and `tools_used`, how often each tool has succeeded in it. */
+export const PRECONDITION_LANGUAGE = createEnvironment(STATE);
+
+/** The same for what is written into the state, which also see `result`, the data that the tool returned. */
+export const STATE_LANGUAGE = createEnvironment({ ...STATE, result: "dyn" });
+
+/**
+ * What an expression came to as a JSON value. Throws an `Error` for what JSON cannot hold: bytes, durations, numbers beyond the
+ * doubles and integers beyond 2^53.
+ */
+export function fromCel(value: unknown): JsonValue {
+  if (typeof value === "string" || typeof value === "boolean" || value === null) return value;
+  if (value instanceof Date) return value.toISOString();
+  if (typeof value === "number" || typeof value === "bigint") return numberFromCel(value);
+  if (Array.isArray(value)) return value.map(fromCel);
+  const object: JsonObject = {};
+  for (const [key, member] of membersOf(value)) setMember(object, String(key), fromCel(member));
+  return object;
+}
+
+/** Of a map of data, or of a map that an expression writes. */
+function membersOf(value: unknown): Iterable<[unknown, unknown]> {
+  if (value instanceof Map) return value;
+  const prototype: unknown = typeof value === "object" && value !== null && Object.getPrototypeOf(value);
+  if (prototype === Object.prototype || prototype === null) return Object.entries(value as object);
+  throw new Error("it comes to a value that JSON cannot hold");
+}
+
+function numberFromCel(value: number | bigint): number {
+  const number = Number(value);
+  const isHeld = typeof value === "bigint" ? Number.isSafeInteger(number) : Number.isFinite(number);
+  if (!isHeld) throw new Error("it comes to a number that cannot be kept digit for digit");
+  return number;
+}
 
 /** A JSON value as expressions see it: objects are maps, so that nothing but their own members can be reached. */
 export function toCel(value: JsonValue): unknown {

@@ -1,4 +1,4 @@
-import { EvaluationError, ParseError, TypeError as TypeFault } from "@marcbachmann/cel-js";
+import { type Environment, EvaluationError, ParseError, TypeError as TypeFault } from "@marcbachmann/cel-js";
 import type { Patterns } from "../schema/pattern.ts";
 import { argumentsIn, type CelFault, celFaults, type KnownMembers, patternsIn } from "./cel-check.ts";
 import { MAX_EXPRESSION, RULE_LANGUAGE } from "./cel-environment.ts";
@@ -9,6 +9,9 @@ import { type Meter, RulesTooLong } from "./meter.ts";
 /** What a condition came to. `reason` is for the model, without the expression. */
 export type Outcome = { readonly holds: boolean } | { readonly reason: string };
 
+/** What an expression came to, in the form of the expression language. `reason` as above. */
+export type Computed = { readonly value: unknown } | { readonly reason: string };
+
 /** What expressions see. */
 export interface CelVariables extends Record<string, unknown> {
   readonly args: unknown;
@@ -17,13 +20,15 @@ export interface CelVariables extends Record<string, unknown> {
   readonly caller: Readonly<Record<string, string>>;
 }
 
-/** A condition that is checked and metered. */
+/** An expression that is checked and metered. */
 export interface Expression {
   /** Arguments that it reads, and those that it asks for with `has`. */
   readonly read: ReadonlySet<string>;
   readonly asked: ReadonlySet<string>;
-  /** Never throws. */
+  /** As a condition. Never throws. */
   evaluate(variables: CelVariables): Outcome;
+  /** As a value. Never throws. */
+  compute(variables: CelVariables): Computed;
 }
 
 /** What the expressions of one tool share. */
@@ -31,12 +36,16 @@ export interface ExpressionContext {
   readonly meter: Meter;
   readonly patterns: Patterns;
   readonly known: KnownMembers;
+  /** `RULE_LANGUAGE` unless given. */
+  readonly language?: Environment;
+  /** It may come to anything and not only to a boolean. */
+  readonly isValue?: boolean;
 }
 
 /**
- * Compiles a condition.
+ * Compiles an expression.
  *
- * 1. It is valid CEL of bounded size, its types fit, and it comes to a boolean.
+ * 1. It is valid CEL of bounded size, its types fit, and it comes to a boolean unless it may be any value.
  * 2. It cannot reach anything but its variables: an allow-list of functions, no members of JavaScript objects.
  * 3. Its work is bounded: two loops inside each other, patterns in linear time, and every step is paid for.
  *
@@ -52,18 +61,20 @@ export function compileExpression(source: string, context: ExpressionContext): E
   }
 }
 
-function compile(source: string, { meter, patterns, known }: ExpressionContext): Expression | CelFault[] {
-  const parsed = RULE_LANGUAGE.parse(source);
+function compile(source: string, context: ExpressionContext): Expression | CelFault[] {
+  const { meter, patterns, known, language = RULE_LANGUAGE, isValue = false } = context;
+  const parsed = language.parse(source);
   const root = celNode(parsed.ast);
   const faults = celFaults(root, known);
   if (faults.length > 0) return faults;
   const checked = parsed.check();
   if (!checked.valid) return [faultOf(checked.error)];
-  if (checked.type !== "bool" && checked.type !== "dyn")
+  if (!isValue && checked.type !== "bool" && checked.type !== "dyn")
     return [{ at: 0, message: `it must come to a boolean, and comes to ${checked.type}` }];
   for (const pattern of patternsIn(root)) readPattern(patterns, pattern);
   meterExpression(root, meter, patterns);
-  return { ...argumentsIn(root), evaluate: (variables) => run(() => parsed(variables), meter) };
+  const compute = (variables: CelVariables) => run(() => parsed(variables), meter);
+  return { ...argumentsIn(root), compute, evaluate: (variables) => asCondition(compute(variables)) };
 }
 
 function readPattern(patterns: Patterns, pattern: string): void {
@@ -78,7 +89,7 @@ function readPattern(patterns: Patterns, pattern: string): void {
   }
 }
 
-function run(evaluate: () => unknown, meter: Meter): Outcome {
+function run(evaluate: () => unknown, meter: Meter): Computed {
   let value: unknown;
   try {
     value = evaluate();
@@ -86,6 +97,12 @@ function run(evaluate: () => unknown, meter: Meter): Outcome {
     return { reason: reasonOf(error, meter) };
   }
   if (meter.isSpent) return { reason: reasonOf(new RulesTooLong(), meter) };
+  return { value };
+}
+
+function asCondition(computed: Computed): Outcome {
+  if ("reason" in computed) return computed;
+  const { value } = computed;
   return typeof value === "boolean" ? { holds: value } : { reason: "it does not come to true or false" };
 }
 

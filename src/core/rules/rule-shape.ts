@@ -5,6 +5,22 @@ const text = (maxLength: number): SchemaObject => ({ type: "string", minLength: 
 
 const expression = text(MAX_EXPRESSION);
 
+const MESSAGE: SchemaObject = {
+  type: ["string", "object"],
+  minLength: 1,
+  maxLength: 500,
+  minProperties: 1,
+  additionalProperties: false,
+  properties: { en: text(500), zh: text(500) },
+};
+
+const PRECONDITION: SchemaObject = {
+  type: "object",
+  additionalProperties: false,
+  required: ["check"],
+  properties: { name: text(64), check: expression, message: MESSAGE },
+};
+
 const RULE: SchemaObject = {
   type: "object",
   additionalProperties: false,
@@ -12,14 +28,7 @@ const RULE: SchemaObject = {
     name: text(64),
     when: expression,
     check: expression,
-    message: {
-      type: ["string", "object"],
-      minLength: 1,
-      maxLength: 500,
-      minProperties: 1,
-      additionalProperties: false,
-      properties: { en: text(500), zh: text(500) },
-    },
+    message: MESSAGE,
     url: text(4_096),
     headers: {
       type: "object",
@@ -46,6 +55,13 @@ export const RULE_SHAPES: Readonly<Record<string, SchemaObject>> = {
   },
   defaults: { type: "object", maxProperties: 64 },
   rules: { type: "array", maxItems: 32, items: RULE },
+  requires: { type: "array", maxItems: 16, items: PRECONDITION },
+  sets: {
+    type: "object",
+    maxProperties: 32,
+    propertyNames: { pattern: "^[A-Za-z_][A-Za-z0-9_]{0,63}$" },
+    additionalProperties: expression,
+  },
   guard: {
     type: "object",
     additionalProperties: false,

@@ -15,6 +15,7 @@ interface Texts {
   unclear(rule: string, reason: string): string;
   unfit(fault: string): string;
   refused: string;
+  precondition: string;
   unavailable: string;
 }
 
@@ -34,6 +35,7 @@ const TEXTS: Readonly<Record<Locale, Texts>> = {
       `The ${rule} of this tool cannot be applied to these arguments: ${reason}. Correct them and call again.`,
     unfit: (fault) => `In the form that this tool needs, the arguments do not fit. ${fault}`,
     refused: "A rule of this tool does not allow these arguments.",
+    precondition: "This tool cannot be used yet: something else has to be done first in this conversation.",
     unavailable:
       "A check that this tool needs could not be made just now, so it was not run. Go on without it or tell the user.",
   },
@@ -43,6 +45,7 @@ const TEXTS: Readonly<Record<Locale, Texts>> = {
     unclear: (rule, reason) => `该工具的${rule}无法用于这些参数：${reason}。请更正后重新调用。`,
     unfit: (fault) => `参数转换为该工具需要的形式后不符合要求。${fault}`,
     refused: "该工具的规则不允许这些参数。",
+    precondition: "目前还不能使用该工具：需先在本次会话中完成其他步骤。",
     unavailable: "目前无法完成该工具所需的检查，未执行。请在没有它的情况下继续，或告知用户。",
   },
 };
@@ -53,6 +56,9 @@ export function guardText(problem: GuardProblem, locale: Locale): string {
   if (problem.kind === "path") return TEXTS[locale].path(name, problem.fault);
   return TEXTS[locale].character(name, nameOf(problem.character));
 }
+
+/** What the model is told of a precondition without a message of its own. */
+export const preconditionText = (locale: Locale): string => TEXTS[locale].precondition;
 
 /** What the model is told of a rule that could not be evaluated. */
 export function unclearText(name: string | undefined, reason: string, locale: Locale): string {

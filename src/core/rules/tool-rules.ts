@@ -150,7 +150,8 @@ export class ToolRules {
   }
 }
 
-function variablesOf(args: JsonObject, { now, sessionId, caller }: RuleFacts): CelVariables {
+/** What every expression sees. */
+export function variablesOf(args: JsonObject, { now, sessionId, caller }: RuleFacts): CelVariables {
   return {
     args: toCel(args),
     now: new Date(now),

@@ -28,6 +28,7 @@ export async function executeCalls(run: Run, calls: readonly ToolCall[]): Promis
   run.answer.flush();
   const planned = calls.map((call) => openCall(run, call));
   const plan = planRound(run, planned);
+  if (planned.some(isStateful)) await run.session.refresh();
   for (const [at, entry] of planned.entries()) if (!plan[at]?.references.length) await judge(run, entry);
   throwFatal(planned);
   const twins = new Map<string, PlannedCall>();
@@ -46,6 +47,11 @@ export async function executeCalls(run: Run, calls: readonly ToolCall[]): Promis
     ...(result as CallResult),
     call: { ...call, raw: historyArguments(call.raw, args) },
   }));
+}
+
+/** Whether a call depends on what other runs of the session may have changed meanwhile. */
+function isStateful({ tool }: PlannedCall): boolean {
+  return tool !== undefined && (tool.definition.level === "admin" || !tool.stateRules.isEmpty);
 }
 
 /** Gives the work the time that all calls of a round have together. */

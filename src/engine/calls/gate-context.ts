@@ -5,7 +5,11 @@ import type { Run } from "../run-state.ts";
 import { askRule } from "./ask-rule.ts";
 
 /** What the gates know of a run and of a call in it. */
-export function gateContext(run: Run, call: ToolCall, { definition }: RegisteredTool): GateContext {
+export function gateContext(
+  run: Run,
+  call: Pick<ToolCall, "id">,
+  { definition }: RegisteredTool,
+): GateContext {
   const { deps, caller, sessionId } = run;
   const facts = () => ({ now: deps.now(), sessionId, caller: { name: caller.name, level: caller.maxLevel } });
   return {
@@ -13,6 +17,8 @@ export function gateContext(run: Run, call: ToolCall, { definition }: Registered
     repair: deps.repair,
     callsOfTool: (name) => run.callsOfTool.get(name) ?? 0,
     facts,
+    stateFacts: () => ({ ...facts(), ...run.session.facts }),
+    isElevated: () => run.session.isElevated,
     ask(rule, args) {
       const attempt = {
         runId: run.id,

@@ -105,6 +105,9 @@ function operatorsStandIns(deps: InvokeDeps, call: ToolCall, signal: AbortSignal
         repair: deps.repair,
         callsOfTool: () => 0,
         facts,
+        // An operator's call belongs to no session.
+        stateFacts: () => ({ ...facts(), state: {}, toolsUsed: {} }),
+        isElevated: () => true,
         ask: (rule, args) =>
           askRule(deps.transport, rule, { tool: definition, args, facts: facts() }, attemptOf(tool), signal),
         objection: () => undefined,

@@ -37,7 +37,9 @@ export async function runPlanned(run: Run, entry: PlannedCall, phase: Phase): Pr
   const key = sharingKeyOf(run, tool, entry.key);
   const known = key === undefined ? undefined : await fromCache(run, tool, key);
   if (known) {
-    finishCached(run, entry, toToolMessage(call, known, tool.definition, run.locale));
+    const message = toToolMessage(call, known, tool.definition, run.locale);
+    finishCached(run, entry, message);
+    await noteSuccess(run, entry, message);
     return;
   }
   run.answer.progress({ type: "tool.started", ...run.names(call) });
@@ -49,6 +51,29 @@ export async function runPlanned(run: Run, entry: PlannedCall, phase: Phase): Pr
   const standIn = settled.policy.find(({ fallback }) => fallback?.outcome === "ok")?.fallback?.tool;
   if (standIn !== undefined && first.message.errorKind) entry.record.error_kind = first.message.errorKind;
   finishCall(run, entry, settled.outcome, settled.message, standIn);
+  await noteSuccess(run, entry, settled.message);
+}
+
+/** A call that succeeded counts in its session, and writes what its tool says into the state. */
+async function noteSuccess(
+  run: Run,
+  { tool, args, record }: PlannedCall,
+  { ok, data = null }: ToolMessage,
+): Promise<void> {
+  if (!ok || !tool || !args) return;
+  run.session.used(tool.definition.name);
+  if (tool.stateRules.isEmpty) return;
+  const { state, faults } = tool.stateRules.changes(
+    args,
+    data,
+    gateContext(run, { id: record.call_id }, tool).stateFacts(),
+  );
+  const keys = Object.keys(state);
+  const fits = keys.length === 0 || (await run.session.set(state));
+  const reasons = fits
+    ? faults
+    : [...faults, ...keys.map((key) => ({ key, reason: "the state would be too large" }))];
+  if (keys.length + reasons.length > 0) record.state = { set: fits ? keys : [], faults: reasons };
 }
 
 function standIns(run: Run, call: ToolCall, phase: Phase): StandIns {

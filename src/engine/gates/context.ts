@@ -1,20 +1,43 @@
+import type { JsonObject } from "../../core/json/value.ts";
 import type { RegisteredTool } from "../registry/tool-snapshot.ts";
 import type { Gate, GateContext, Verdict } from "./gate.ts";
 
 /** Gate 4: this caller may do this now, with these arguments. */
 export const contextGate: Gate = {
   name: "context",
-  check({ tool, repairs }, context) {
+  check({ tool, repairs, value }, context) {
     const objection =
       context.objection(tool) ??
       overused(tool, context) ??
+      notElevated(tool, context) ??
+      notReady(tool, value as JsonObject, context) ??
       unapproved(tool, context) ??
       (repairs.length > 0 ? doubtful(tool, context) : undefined);
     return objection ? { gate: "context", pass: false, ...objection } : { gate: "context", pass: true };
   },
 };
 
-type Objection = Pick<Extract<Verdict, { pass: false }>, "code" | "problem" | "feedback">;
+type Objection = Pick<Extract<Verdict, { pass: false }>, "code" | "problem" | "feedback" | "rule">;
+
+function notElevated({ definition }: RegisteredTool, context: GateContext): Objection | undefined {
+  if (definition.level !== "admin" || context.isElevated()) return undefined;
+  const feedback = {
+    en: `"${definition.name}" needs an elevated session, which this one is not. It was not run. Tell the user.`,
+    zh: `工具“${definition.name}”需要提升权限的会话，当前会话没有该权限，未执行。请告知用户。`,
+  };
+  return { code: "session_not_elevated", problem: "elevation", feedback: feedback[context.locale] };
+}
+
+/** The tool's preconditions on the state of the session. */
+function notReady(
+  { stateRules }: RegisteredTool,
+  args: JsonObject,
+  context: GateContext,
+): Objection | undefined {
+  if (stateRules.isEmpty) return undefined;
+  const objection = stateRules.objection(args, context.stateFacts(), context.locale);
+  return objection && { code: "precondition_failed", problem: "requires", ...objection };
+}
 
 function overused({ definition }: RegisteredTool, context: GateContext): Objection | undefined {
   const limit = definition.max_calls_per_run;
@@ -28,14 +51,7 @@ function overused({ definition }: RegisteredTool, context: GateContext): Objecti
 
 function unapproved({ definition }: RegisteredTool, { locale }: GateContext): Objection | undefined {
   const { level, confirm, name } = definition;
-  if (level === "read" || (level === "write" && confirm === "never")) return undefined;
-  if (level === "admin") {
-    const feedback = {
-      en: `"${name}" needs an elevated session, which this one is not. It was not run. Tell the user.`,
-      zh: `工具“${name}”需要提升权限的会话，当前会话没有该权限，未执行。请告知用户。`,
-    };
-    return { code: "session_not_elevated", problem: "elevation", feedback: feedback[locale] };
-  }
+  if (level === "read" || confirm === "never") return undefined;
   const feedback = {
     en: `"${name}" changes something and needs a person's approval, which this gateway cannot ask for yet. It was not run. Tell the user.`,
     zh: `工具“${name}”会修改数据，需要人工批准，目前无法请求批准，未执行。请告知用户。`,

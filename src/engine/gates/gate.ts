@@ -1,6 +1,7 @@
 import type { RepairName } from "../../core/json/repair-names.ts";
 import type { JsonObject, JsonValue } from "../../core/json/value.ts";
 import type { ToolCall } from "../../core/protocol/accumulator.ts";
+import type { StateFacts } from "../../core/rules/state-rules.ts";
 import type { RuleFacts } from "../../core/rules/tool-rules.ts";
 import type { RemoteRule } from "../../core/tool.ts";
 import type { RegisteredTool } from "../registry/tool-snapshot.ts";
@@ -58,6 +59,10 @@ export interface GateContext {
   facts(): RuleFacts;
   /** Asks the service of a rule about arguments. Never rejects. */
   ask(rule: RemoteRule, args: JsonObject): Promise<RemoteAnswer>;
+  /** What preconditions on the session may know. */
+  stateFacts(): StateFacts;
+  /** Admin tools may be used in this session now. */
+  isElevated(): boolean;
   /** `undefined`: this caller may use the tool. Else why not. */
   objection(tool: RegisteredTool): { code: string; problem: string; feedback: string } | undefined;
 }

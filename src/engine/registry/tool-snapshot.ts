@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto";
 import type { ToolSpec } from "../../core/protocol/wire.ts";
+import type { StateRules } from "../../core/rules/state-rules.ts";
 import type { ToolRules } from "../../core/rules/tool-rules.ts";
 import type { CompiledSchema } from "../../core/schema/compiled-schema.ts";
 import { deprecatedIn, type FindDeprecated } from "../../core/schema/deprecated.ts";
@@ -15,6 +16,7 @@ export interface RegisteredTool {
   /** What the tool says it returns, if it says so. */
   readonly output: SchemaShape | undefined;
   readonly rules: ToolRules;
+  readonly stateRules: StateRules;
   /** Absent where the schema marks no parameter as deprecated. */
   readonly findDeprecated: FindDeprecated | undefined;
   /** What the model is offered, as JSON text: it is written into every request. */
@@ -70,6 +72,7 @@ export function toRegistered(
     schema: checked.schema,
     output: checked.output,
     rules: checked.rules,
+    stateRules: checked.stateRules,
     findDeprecated: deprecatedIn(definition.parameters),
     specText: JSON.stringify(toSpec(definition)),
     lint: checked.lint,
