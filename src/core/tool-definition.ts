@@ -1,4 +1,5 @@
 import { type ErrorDetail, GatewayError } from "../errors.ts";
+import { compileSelect, type Select, SelectFault } from "./jmespath/compile-select.ts";
 import type { JsonObject } from "./json/value.ts";
 import { lintRules } from "./rules/lint-rules.ts";
 import { type RuleMembers, readRules } from "./rules/read-rules.ts";
@@ -22,6 +23,8 @@ export interface CheckedTool {
   schema: CompiledSchema;
   /** Absent where the tool does not say what it returns. */
   output: SchemaShape | undefined;
+  /** Absent where the model is shown all of the tool's data. */
+  select: Select | undefined;
   rules: ToolRules;
   stateRules: StateRules;
   lint: LintNote[];
@@ -77,6 +80,20 @@ function tryCompile<T>(member: string, compile: () => T): T | ErrorDetail[] {
   }
 }
 
+function readSelect(result: ToolDefinition["result"] | undefined, faults: ErrorDetail[]): Select | undefined {
+  const select = result?.select;
+  if (select === undefined) return undefined;
+  try {
+    return compileSelect(select);
+  } catch (error) {
+    if (!(error instanceof SelectFault)) throw error;
+    const path = "result.select";
+    const message = `"${path}" cannot be used: ${error.message}, at position ${error.position}.`;
+    faults.push({ reason: "invalid_select", path, message });
+    return undefined;
+  }
+}
+
 /** The faults that the contract calls `schema_rejected`; all others are `invalid_tool_definition`. */
 const isSchemaFault = ({ reason, path }: ErrorDetail): boolean =>
   /^(?:parameters|output)\b/.test(path) ||
@@ -121,6 +138,9 @@ export function checkToolDefinition(input: unknown, options: CheckOptions = {}):
   if (http && !isFaulty("parameters")) {
     faults.push(...checkEndpoint(http, declaredProperties(parameters), allowUrl));
   }
+  const select = isFaulty("result")
+    ? undefined
+    : readSelect(value["result"] as ToolDefinition["result"] | undefined, faults);
   if (Array.isArray(output)) faults.push(...output);
   if (Array.isArray(schema)) throw refusedDefinition([...faults, ...schema]);
   // What has a fault already would only be named twice.
@@ -134,6 +154,7 @@ export function checkToolDefinition(input: unknown, options: CheckOptions = {}):
     definition,
     schema,
     output,
+    select,
     rules,
     stateRules,
     lint: [...lintTool(definition), ...lintRules(definition, rules)],

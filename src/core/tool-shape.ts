@@ -11,7 +11,6 @@ const NOT_SUPPORTED: ReadonlySet<string> = new Set([
   "deprecated",
   "canary",
   "thought",
-  "result.select",
 ]);
 
 const integer = (minimum: number, maximum: number, fallback?: number): SchemaObject => ({
@@ -74,7 +73,8 @@ const SHAPE: SchemaObject = {
       default: {},
       properties: {
         max_bytes: integer(1, 1_048_576, 16_384),
-        overflow: { enum: ["truncate"], default: "truncate" },
+        overflow: { enum: ["truncate", "externalize"], default: "truncate" },
+        select: { type: "string" },
       },
     },
     ...RULE_SHAPES,
@@ -121,13 +121,6 @@ function toFault(error: ErrorObject): ErrorDetail {
     return { reason: "missing", path, message: `"${path}" is missing.` };
   }
   const path = memberPath(instancePath);
-  if (path === "result.overflow" && error.data === "externalize") {
-    return {
-      reason: "not_supported",
-      path,
-      message: `"${path}: externalize" is not supported by this version.`,
-    };
-  }
   const subject = path === "" ? "A tool definition" : `"${path}"`;
   if (keyword === "enum") {
     const allowed = (params["allowedValues"] as readonly string[]).join(", ");

@@ -107,7 +107,8 @@ export interface ToolDefinition {
   /** The answer does not depend on who asks, so results are given to every caller. */
   shared: boolean;
   max_calls_per_run?: number;
-  result: { max_bytes: number; overflow: "truncate" };
+  /** `select` is JMESPath: what the model is shown of the data. */
+  result: { max_bytes: number; overflow: "truncate" | "externalize"; select?: string };
   /** By parameter: `city`, `stops[].city`, `range.from`. */
   normalize?: Readonly<Record<string, readonly NormalizeStep[]>>;
   /** Values of optional parameters that a call leaves out. */

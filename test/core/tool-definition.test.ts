@@ -140,9 +140,21 @@ test("a member that this version cannot honour is refused by name", () => {
     assert.equal(detail?.reason, "not_supported");
     assert.match(detail?.message ?? "", new RegExp(`"${member}" is not supported by this version`));
   }
-  for (const result of [{ select: "a.b" }, { overflow: "externalize" }]) {
-    assert.equal(refusalOf({ ...MINIMAL, result }).options.details?.[0]?.reason, "not_supported");
-  }
+});
+
+test("what is shown of a result is an expression, compiled with the definition", () => {
+  const { definition, select } = checkToolDefinition({ ...MINIMAL, result: { select: "items[*].id" } });
+  assert.deepEqual(definition.result, { select: "items[*].id", max_bytes: 16_384, overflow: "truncate" });
+  assert.deepEqual(select?.({ items: [{ id: 12345678901234567890n }] }), { found: [12345678901234567890n] });
+  assert.equal(checkToolDefinition(MINIMAL).select, undefined);
+  assert.deepEqual(refusalOf({ ...MINIMAL, result: { select: "items[*.id" } }).options.details, [
+    {
+      reason: "invalid_select",
+      path: "result.select",
+      message: '"result.select" cannot be used: it is not valid JMESPath, at position 7.',
+    },
+  ]);
+  assert.deepEqual(pathsOf({ ...MINIMAL, result: { select: 5 } }), ["result.select"]);
 });
 
 test("names follow the grammar of the Chat Completions API and hide nothing of an object", () => {

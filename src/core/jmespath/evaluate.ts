@@ -22,7 +22,11 @@ import { type Meter, SelectFailed } from "./meter.ts";
 export type Node = ReturnType<typeof compile>;
 
 /** Some of the parser's types stand for several kinds of nodes. */
-type NodeOf<T extends Node["type"], N = Node> = N extends { type: infer U } ? (T extends U ? N : never) : never;
+type NodeOf<T extends Node["type"], N = Node> = N extends { type: infer U }
+  ? T extends U
+    ? N
+    : never
+  : never;
 
 /** What an expression is evaluated in: the whole document, what `let` has bound, and the work that is left. */
 export interface Scope {

@@ -117,7 +117,8 @@ function operatorsStandIns(deps: InvokeDeps, call: ToolCall, signal: AbortSignal
       const { definition } = tool;
       const sending = { transport: deps.transport, health: deps.health };
       const outcome = await runAttempts(definition, args, attemptOf(tool), signal, sending);
-      return { tool, args, outcome, message: toToolMessage(call, outcome, definition, deps.locale) };
+      const telling = { locale: deps.locale, select: tool.select };
+      return { tool, args, outcome, message: toToolMessage(call, outcome, definition, telling) };
     },
   };
 }

@@ -37,7 +37,7 @@ export async function runPlanned(run: Run, entry: PlannedCall, phase: Phase): Pr
   const key = sharingKeyOf(run, tool, entry.key);
   const known = key === undefined ? undefined : await fromCache(run, tool, key);
   if (known) {
-    const message = toToolMessage(call, known, tool.definition, run.locale);
+    const message = toToolMessage(call, known, tool.definition, { locale: run.locale, select: tool.select });
     finishCached(run, entry, message);
     await noteSuccess(run, entry, message);
     return;
@@ -126,7 +126,7 @@ async function send(
   const isLate = phase.signal.aborted && !run.signal.aborted && ended.errorKind === "cancelled";
   const outcome = isLate ? late(ended) : ended;
   const limited = isLate ? { ...definition, timeout_ms: outcome.durationMs } : definition;
-  const message = toToolMessage(call, outcome, limited, run.locale);
+  const message = toToolMessage(call, outcome, limited, { locale: run.locale, select: tool.select });
   span.end({
     outcome: outcomeOf(outcome.errorKind, message.ok),
     attempts: outcome.attempts,

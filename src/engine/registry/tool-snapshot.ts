@@ -1,4 +1,5 @@
 import { createHash } from "node:crypto";
+import type { Select } from "../../core/jmespath/compile-select.ts";
 import type { ToolSpec } from "../../core/protocol/wire.ts";
 import type { StateRules } from "../../core/rules/state-rules.ts";
 import type { ToolRules } from "../../core/rules/tool-rules.ts";
@@ -15,6 +16,8 @@ export interface RegisteredTool {
   readonly schema: CompiledSchema;
   /** What the tool says it returns, if it says so. */
   readonly output: SchemaShape | undefined;
+  /** Takes out of the tool's data what the model is shown; absent where that is all of it. */
+  readonly select: Select | undefined;
   readonly rules: ToolRules;
   readonly stateRules: StateRules;
   /** Absent where the schema marks no parameter as deprecated. */
@@ -71,6 +74,7 @@ export function toRegistered(
     definition,
     schema: checked.schema,
     output: checked.output,
+    select: checked.select,
     rules: checked.rules,
     stateRules: checked.stateRules,
     findDeprecated: deprecatedIn(definition.parameters),

@@ -1,10 +1,13 @@
 import { stringifyJson } from "../../core/json/stringify.ts";
 import type { JsonObject, JsonValue } from "../../core/json/value.ts";
+import { withoutTurnMarkup } from "../../core/protocol/turn-markup.ts";
 import type { ToolDefinition } from "../../core/tool.ts";
 import { mayHaveActed, type ToolErrorKind, type ToolOutcomeResult } from "../calls/attempt.ts";
 import type { ToolReply } from "../ports/tools.ts";
 import { type ResultBody, readBody } from "./result-body.ts";
-import { type Locale, RESULT_TEXTS, type ResultTexts } from "./result-text.ts";
+import { RESULT_TEXTS, type ResultTexts } from "./result-text.ts";
+import { type Showing, selectBody, showData } from "./shown-data.ts";
+import type { StoredText } from "./summary.ts";
 
 /** The answer to one call: `role`, `tool_call_id` and `content` go to the model, the rest is for the record. */
 export interface ToolMessage {
@@ -15,6 +18,8 @@ export interface ToolMessage {
   errorKind?: string;
   /** What the tool said, whole, for calls that refer to it. */
   data?: JsonValue;
+  /** What is to be stored before the model reads `content`, which refers to it. */
+  stored?: StoredText;
 }
 
 export interface CallName {
@@ -25,44 +30,66 @@ export interface CallName {
 const MAX_MESSAGE_CHARACTERS = 500;
 const ENVELOPE_MEMBERS = new Set(["success", "data", "error", "message"]);
 
+/** How a result is told: the language, and what the tool's definition says about its data. */
+export type Telling = Omit<Showing, "maxBytes">;
+
 /**
  * What the model is told of a call that ran.
  *
- * 1. `content` is the JSON text of `{tool_call_id, tool_name, success, data, error}`: never empty, well-formed, with every digit
- *    of the tool's integers.
+ * 1. `content` is the JSON text of `{tool_call_id, tool_name, success, data, error}`, with a `note` behind where there is more to say:
+ *    never empty, well-formed, with every digit of the tool's integers, and without the markup of chat templates.
  * 2. An answer `{success, data, error}` of the tool is taken over; `success: false` is a business error whatever the status.
- * 3. Above `result.max_bytes` the data is the first part of its text and a note of how much is missing.
+ * 3. The data of a success is what `select` takes out of it. Above `result.max_bytes` JSON loses items and ends of strings, text its
+ *    end; with `reference` the whole is to be stored, and the data is a summary of it.
  * 4. An error is one text: what happened, with the HTTP status and the tool's own message, then what to do next.
  */
 export function toToolMessage(
   call: CallName,
   outcome: ToolOutcomeResult,
   tool: ToolDefinition,
-  locale: Locale,
+  telling: Telling,
 ): ToolMessage {
-  const texts = RESULT_TEXTS[locale];
+  const texts = RESULT_TEXTS[telling.locale];
   const { reply, errorKind } = outcome;
   if (!reply) {
     const kind = errorKind ?? "transient";
     return failed(call, kind, failureText(outcome, tool, texts) + nextStep(kind, tool, outcome, texts));
   }
+  const showing = { ...telling, maxBytes: tool.result.max_bytes };
   const body = readBody(reply);
   const envelope = unwrap(body);
-  const maxBytes = tool.result.max_bytes;
   if (errorKind === undefined && envelope?.success !== false) {
-    const said = envelope?.data ?? body;
-    const whole = wholeData(said);
-    return {
-      ...message(call, dataText(said, reply, maxBytes, texts), undefined, undefined),
-      ...(whole !== undefined && { data: whole }),
-    };
+    return succeeded(call, envelope?.data ?? body, reply, { tool, showing });
   }
   const kind = errorKind ?? "business";
   const said = messageOf(body);
   const head =
     errorKind === undefined ? texts.reported(said) : answerText(reply.status, outcome.attempts, said, texts);
-  const data = envelope?.data ? dataText(envelope.data, reply, maxBytes, texts) : "null";
-  return message(call, data, kind, head + nextStep(kind, tool, outcome, texts));
+  const data = envelope?.data && showData(envelope.data, reply, { ...showing, reference: undefined });
+  const told = message(call, data?.json ?? "null", kind, head + nextStep(kind, tool, outcome, texts));
+  return noted(told, data?.note);
+}
+
+function succeeded(
+  call: CallName,
+  said: ResultBody,
+  reply: ToolReply,
+  { tool, showing }: { tool: ToolDefinition; showing: Showing },
+): ToolMessage {
+  const selected = selectBody(said, showing);
+  const shown = showData(selected.body, reply, showing);
+  // Where the tool says what it returns, references go by that; else by what the model is shown.
+  const whole = wholeData(tool.output ? said : selected.body);
+  const told = {
+    ...message(call, shown.json, undefined, undefined),
+    ...(whole !== undefined && { data: whole }),
+    ...(shown.stored && { stored: shown.stored }),
+  };
+  return noted(noted(told, selected.note), shown.note);
+}
+
+function noted(told: ToolMessage, note: string | undefined): ToolMessage {
+  return note === undefined ? told : { ...told, content: withNote(told.content, note) };
 }
 
 /** The same envelope for a call that was not run. `sentence` is for the model, `code` for the record. */
@@ -88,7 +115,8 @@ function message(
 ): ToolMessage {
   const ok = kind === undefined;
   const names = `"tool_call_id":${JSON.stringify(call.id)},"tool_name":${JSON.stringify(call.name)}`;
-  const content = `{${names},"success":${ok},"data":${data},"error":${JSON.stringify(error ?? null)}}`;
+  const sentence = withoutTurnMarkup(JSON.stringify(error ?? null));
+  const content = `{${names},"success":${ok},"data":${data},"error":${sentence}}`;
   return { role: "tool", tool_call_id: call.id, content, ok, ...(kind !== undefined && { errorKind: kind }) };
 }
 
@@ -100,7 +128,7 @@ export function withNote(content: string, note: string): string {
   const there = NOTE.exec(content);
   const envelope = content.slice(0, there?.index ?? -1);
   const notes = there?.[1] === undefined ? note : `${JSON.parse(there[1])} ${note}`;
-  return `${envelope},"note":${JSON.stringify(notes)}}`;
+  return `${envelope},"note":${withoutTurnMarkup(JSON.stringify(notes))}}`;
 }
 
 // ── Data ─────────────────────────────────────────────────────────────────────
@@ -132,52 +160,6 @@ function wholeData(body: ResultBody): JsonValue | undefined {
   if (body.kind === "json") return body.value;
   if (body.kind === "text") return body.text.toWellFormed();
   return body.kind === "empty" ? null : undefined;
-}
-
-function dataText(body: ResultBody, reply: ToolReply, maxBytes: number, texts: ResultTexts): string {
-  switch (body.kind) {
-    case "empty":
-      return JSON.stringify(texts.noOutput);
-    case "binary":
-      return JSON.stringify(texts.notShown(body.type, sizeText(reply, texts)));
-    case "text":
-      return textData(body.text, reply.truncated, maxBytes, texts);
-    case "json":
-      return jsonData(body.value, maxBytes, texts);
-    default:
-      return body satisfies never;
-  }
-}
-
-function jsonData(value: JsonValue, maxBytes: number, texts: ResultTexts): string {
-  if (typeof value === "string") return textData(value, false, maxBytes, texts);
-  const text = stringifyJson(value);
-  return Buffer.byteLength(text) <= maxBytes ? text : textData(text, false, maxBytes, texts);
-}
-
-function textData(text: string, cutBefore: boolean, maxBytes: number, texts: ResultTexts): string {
-  const bytes = Buffer.from(text);
-  if (bytes.length <= maxBytes && !cutBefore) return JSON.stringify(text.toWellFormed());
-  const shown = head(bytes, maxBytes);
-  const note = texts.truncated(Buffer.byteLength(shown), cutBefore ? undefined : bytes.length);
-  return JSON.stringify(shown + note);
-}
-
-/** The longest start, up to whole characters, that takes `maxBytes` as JSON text at the most. */
-function head(bytes: Buffer, maxBytes: number): string {
-  let length = maxBytes;
-  for (;;) {
-    const text = new TextDecoder().decode(bytes.subarray(0, length), { stream: true });
-    const escaped = Buffer.byteLength(JSON.stringify(text)) - 2;
-    if (escaped <= maxBytes) return text;
-    length = Math.floor((Math.min(length, bytes.length) * maxBytes) / escaped);
-  }
-}
-
-function sizeText(reply: ToolReply, texts: ResultTexts): string {
-  const bytes = reply.body.length;
-  const size = bytes < 1000 ? `${bytes} B` : `${Math.round(bytes / 1000)} kB`;
-  return reply.truncated ? texts.moreThan(size) : size;
 }
 
 // ── Errors ───────────────────────────────────────────────────────────────────

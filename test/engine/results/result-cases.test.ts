@@ -86,7 +86,7 @@ for (const sample of [LATIN1, ...cases]) {
         transport,
         health: new ToolHealth(),
       });
-      const said = toToolMessage({ id: `c${index}`, name: "t" }, outcome, tool, "en");
+      const said = toToolMessage({ id: `c${index}`, name: "t" }, outcome, tool, { locale: "en" });
       check(said.content, expected[index] ?? { tool_call_id: "" });
     }
   });

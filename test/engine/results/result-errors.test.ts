@@ -14,7 +14,9 @@ function errorOf(
   level: ToolLevel = "read",
 ): string {
   const whole = { attempts: 1, durationMs: 1, ...outcome };
-  const said = toToolMessage({ id: "c", name: "t" }, whole, toolOf({}, { level, timeout_ms: 300 }), locale);
+  const said = toToolMessage({ id: "c", name: "t" }, whole, toolOf({}, { level, timeout_ms: 300 }), {
+    locale,
+  });
   assert.equal(said.ok, false);
   assert.equal(said.errorKind, outcome.errorKind);
   return JSON.parse(said.content).error;

@@ -22,7 +22,7 @@ function messageFor(
     retryAfterMs: undefined,
   };
   const tool: ToolDefinition = toolOf({}, { result: { max_bytes, overflow: "truncate" } });
-  return toToolMessage(call, { reply, attempts: 1, durationMs: 1 }, tool, "en");
+  return toToolMessage(call, { reply, attempts: 1, durationMs: 1 }, tool, { locale: "en" });
 }
 
 const dataOf = (...args: Parameters<typeof messageFor>): unknown =>
@@ -90,13 +90,33 @@ test("an envelope that says no is a business error with its data", () => {
 test("what is too long is cut at a character and says how much is missing", () => {
   const data = dataOf("é".repeat(60), "text/plain", { max_bytes: 101 });
   assert.equal(data, `${"é".repeat(50)}… [truncated: 20 bytes are missing after the first 100]`);
-  const json = dataOf(JSON.stringify(["x".repeat(200)]), "application/json", { max_bytes: 20 });
-  assert.match(String(json), /^\["x+… \[truncated: \d+ bytes are missing/);
   assert.match(
     String(dataOf("[1,2", "application/json", { cut: true })),
     /^\[1,2… \[truncated: an unknown number/,
   );
   assert.equal(dataOf("é".repeat(5), "text/plain", { max_bytes: 10 }), "ééééé");
+});
+
+test("JSON that is too long stays JSON, with a note of what is missing", () => {
+  const items = Array.from({ length: 100 }, (_, id) => ({ id, text: "x".repeat(20) }));
+  const { data, note } = JSON.parse(
+    messageFor(JSON.stringify({ total: 100, items }), undefined, { max_bytes: 1_000 }).content,
+  );
+  assert.equal(data.total, 100);
+  assert.deepEqual(data.items, items.slice(0, data.items.length));
+  const shown = JSON.stringify(data).length;
+  const whole = JSON.stringify({ total: 100, items }).length;
+  assert.equal(
+    note,
+    `The data is shortened to ${shown} of ${whole} bytes. Missing are: last items of items: ${100 - data.items.length} of 100.`,
+  );
+});
+
+test("a note names few places, and says how many there are", () => {
+  const rows = Array.from({ length: 9 }, () => ({ ["long name ".repeat(20)]: "x".repeat(400) }));
+  const { note } = JSON.parse(messageFor(JSON.stringify(rows), undefined, { max_bytes: 3_000 }).content);
+  assert.match(note, /And so in \d more places\.$/);
+  assert.ok(note.length < 1_000);
 });
 
 test("whatever a tool answers, the content is well-formed JSON of bounded size", () => {
@@ -112,15 +132,11 @@ test("whatever a tool answers, the content is well-formed JSON of bounded size",
   fc.assert(
     fc.property(body, type, fc.integer({ min: 1, max: 60 }), fc.boolean(), (bytes, label, max_bytes, cut) => {
       const { content } = messageFor(bytes, label, { max_bytes, cut });
-      assert.deepEqual(Object.keys(JSON.parse(content)), [
-        "tool_call_id",
-        "tool_name",
-        "success",
-        "data",
-        "error",
-      ]);
+      const { note = "", ...envelope } = JSON.parse(content);
+      assert.deepEqual(Object.keys(envelope), ["tool_call_id", "tool_name", "success", "data", "error"]);
       assert.ok(content.isWellFormed() && !content.includes("\0"));
-      assert.ok(content.length < 300 + 6 * max_bytes);
+      assert.ok(Buffer.byteLength(content) < 300 + max_bytes + Buffer.byteLength(note));
+      assert.ok(Buffer.byteLength(note) < 1_000);
     }),
     { numRuns: 2000 },
   );
