@@ -5,13 +5,7 @@ import { step, stepsOf } from "./schema/pointer.ts";
 import { POLICY_SHAPES } from "./tool-policy.ts";
 
 /** Members of the public contract that this version cannot honour. Ignoring a guard in silence would be unsafe. */
-const NOT_SUPPORTED: ReadonlySet<string> = new Set([
-  "rate",
-  "quota",
-  "deprecated",
-  "canary",
-  "thought",
-]);
+const NOT_SUPPORTED: ReadonlySet<string> = new Set(["rate", "quota", "deprecated", "canary", "thought"]);
 
 const integer = (minimum: number, maximum: number, fallback?: number): SchemaObject => ({
   type: "integer",
@@ -73,7 +67,7 @@ const SHAPE: SchemaObject = {
       default: {},
       properties: {
         max_bytes: integer(1, 1_048_576, 16_384),
-        overflow: { enum: ["truncate", "externalize"], default: "truncate" },
+        overflow: { enum: ["truncate"], default: "truncate" },
         select: { type: "string" },
       },
     },

@@ -6,7 +6,7 @@ import { chargeTree, isObject, Spelled } from "./item.ts";
 import { Meter, SelectFailed } from "./meter.ts";
 
 /** Characters of an expression. */
-export const MAX_SELECT_LENGTH = 1_024;
+const MAX_SELECT_LENGTH = 1_024;
 
 /** An expression that cannot be used. `position` counts UTF-16 units from 0. */
 export class SelectFault extends Error {

@@ -1,6 +1,7 @@
 import { JsonParser } from "../../json/parser.ts";
 import type { JsonObject } from "../../json/value.ts";
 import { isObject } from "../adapter.ts";
+import { withoutTurnMarkup } from "../turn-markup.ts";
 import type { ChatMessage, WireToolCall } from "../wire.ts";
 import type { PromptFormat, ResultParts } from "./prompt-format.ts";
 import { type InstructionOptions, instruction } from "./prompt-instruction.ts";
@@ -21,7 +22,8 @@ const THOUGHT_MEMBERS = ["reasoning_content", "reasoning"];
  * 1. The instruction stands at the end of the first message where that is a system message, else in a new one before all others.
  * 2. An assistant message keeps its text; its calls follow in the format. The results of a turn become one user message, together
  *    with the user's own text where that comes next: many templates demand that user and assistant take turns.
- * 3. A result is a JSON value: the tool's JSON, or its text as a JSON string. So nothing in it can end it, and nothing is lost.
+ * 3. A result is a JSON value: the tool's JSON, or its text as a JSON string, without markup of the format or of chat templates. So
+ *    nothing in it can end it or begin a turn, and nothing is lost.
  * 4. What looks like the format's markup in the text of a user or an assistant is broken by a space. System messages are left alone.
  * 5. Arguments of an earlier call that are no JSON object are written as `{"arguments": TEXT}`.
  */
@@ -121,7 +123,7 @@ class PromptWriter {
   #result(message: ChatMessage): string {
     const id = String(message.tool_call_id ?? "");
     const call = this.#calls.get(id) ?? { name: "unknown", id, index: 0, place: 0 };
-    const content = this.#format.json.inJson(asJson(textOf(message.content)));
+    const content = withoutTurnMarkup(this.#format.json.inJson(asJson(textOf(message.content))));
     return this.#format.result({ ...call, content });
   }
 
