@@ -11,6 +11,7 @@ import { newId } from "./engine/new-id.ts";
 import type { Stores } from "./engine/ports/stores.ts";
 import { ToolRegistry } from "./engine/registry/registry.ts";
 import { RunBook } from "./engine/run-record.ts";
+import { ToolIndex } from "./engine/selection/tool-index.ts";
 import { SessionBook } from "./engine/sessions/session-book.ts";
 import { chatRoute } from "./http/routes/chat.ts";
 import { invokeRoute } from "./http/routes/invoke.ts";
@@ -73,6 +74,8 @@ export async function buildApp({ config, env, startTracing }: AppOptions): Promi
     registry,
     book,
     sessions,
+    toolIndex: new ToolIndex(),
+    maxTools: config.selection.max_tools,
     now: Date.now,
     newId,
   });

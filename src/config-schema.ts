@@ -16,7 +16,7 @@ export interface Settings {
     parallel_calls: number;
     concurrent_runs: number;
   };
-  selection?: object;
+  selection: { max_tools: number };
   locale: "en" | "zh";
   repair: "safe" | "off";
   cancel_early: boolean;
@@ -191,7 +191,7 @@ export const SETTINGS: SettingSchema = group({
     parallel_calls: whole(8, 1, 64),
     concurrent_runs: whole(2_000, 1),
   }),
-  selection: group({ max_tools: whole(undefined, 1) }),
+  selection: section({ max_tools: whole(10, 1, 128) }),
   locale: oneOf(["en", "zh"], "en"),
   repair: oneOf(["safe", "off"], "safe"),
   cancel_early: yesOrNo(false),

@@ -62,6 +62,7 @@ export interface Config {
   hints: boolean;
   cache: { max_bytes: number };
   sessions: { ttl_s: number };
+  selection: { max_tools: number };
   keepalive: { every_ms: number; as: "comment" | "chunk" | "off" };
   auth: { mode: "keys" | "none"; keys: readonly KeyConfig[] };
   /** `strict`: leave the `toolweir` member out of every answer. */
@@ -138,6 +139,7 @@ class Loader {
       hints: settings.hints,
       cache: settings.cache,
       sessions: settings.sessions,
+      selection: settings.selection,
       keepalive: settings.keepalive,
       auth: this.#auth(isLoopback(host), adminKey),
       compat: settings.compat,
@@ -287,7 +289,6 @@ function notices(settings: Settings, config: Config): string[] {
   const list = settings.auth.keys.flatMap(({ rate }, index) =>
     rate ? [idle(`auth.keys[${index}].rate`)] : [],
   );
-  if (settings.selection) list.unshift(idle("selection"));
   if (config.auth.mode === "none" && config.auth.keys.length > 0) {
     list.push("auth.keys has no effect, because auth.mode is none.");
   }

@@ -44,6 +44,7 @@ suite("loadConfig", () => {
       hints: true,
       cache: { max_bytes: 33_554_432 },
       sessions: { ttl_s: 86_400 },
+      selection: { max_tools: 10 },
       keepalive: { every_ms: 15_000, as: "comment" },
       auth: { mode: "none", keys: [] },
       compat: "extended",
@@ -204,14 +205,10 @@ suite("access", () => {
 
 suite("notices", () => {
   test("name the settings that have no effect", () => {
-    const text =
-      "selection: { max_tools: 3 }\nauth: { mode: none, keys: [{ name: a, key: k, rate: { per_minute: 1 } }] }";
+    const text = "auth: { mode: none, keys: [{ name: a, key: k, rate: { per_minute: 1 } }] }";
     const { auth, notices } = loadConfig({}, () => text);
-    assert.equal(notices.length, 3);
-    assert.match(
-      notices.join("\n"),
-      /^selection has no effect.*\nauth\.keys\[0\]\.rate.*\nauth\.keys has no effect/,
-    );
+    assert.equal(notices.length, 2);
+    assert.match(notices.join("\n"), /^auth\.keys\[0\]\.rate.*\nauth\.keys has no effect/);
     assert.deepEqual(Object.keys(auth.keys[0] ?? {}), ["name", "key", "max_level", "tools"]);
   });
 

@@ -1,5 +1,5 @@
 import type { ChatChunk, ChatRequest } from "../core/protocol/wire.ts";
-import { asGatewayError, GatewayError } from "../errors.ts";
+import { asGatewayError, type GatewayError } from "../errors.ts";
 import type { Ending } from "./answer/answer.ts";
 import { StreamAnswer } from "./answer/answer-stream.ts";
 import { WholeAnswer } from "./answer/answer-whole.ts";
@@ -7,12 +7,15 @@ import { chainingHint, withInstruction } from "./hints.ts";
 import { isoTime } from "./iso-time.ts";
 import { restoreTurns } from "./kept-turns.ts";
 import { type Caller, makeOffer, type Offer } from "./offer.ts";
+import { type OpenRun, OpenRuns } from "./open-runs.ts";
 import { ClientGone, type ClientSink } from "./ports/client.ts";
-import type { ToolSnapshot } from "./registry/tool-snapshot.ts";
+import type { RegisteredTool, ToolSnapshot } from "./registry/tool-snapshot.ts";
 import { runRounds } from "./run.ts";
 import type { EngineDeps, RunWatch } from "./run-options.ts";
 import type { RunBook } from "./run-record.ts";
 import { Run } from "./run-state.ts";
+import { type Selection, selectTools } from "./selection/select.ts";
+import type { ToolIndex } from "./selection/tool-index.ts";
 import { RunSession } from "./sessions/run-session.ts";
 import type { SessionBook } from "./sessions/session-book.ts";
 
@@ -50,59 +53,44 @@ export interface ChatDeps extends EngineDeps {
   registry: { snapshot(): ToolSnapshot };
   book: RunBook;
   sessions: SessionBook;
+  toolIndex: ToolIndex;
+  /** Tools that are offered at most where nobody has named them. */
+  maxTools: number;
   keepalive: { every_ms: number; as: "comment" | "chunk" | "off" };
   concurrentRuns: number;
-}
-
-/** A run that is not at an end this long after its time is over is cut off. */
-const GRACE_MS = 60_000;
-/** How often the time of runs is looked at where there are no keepalives. */
-const TICK_MS = 1_000;
-
-interface OpenRun {
-  stop: AbortController;
-  /** Where keepalives go. */
-  answer: StreamAnswer | undefined;
-  /** On the clock of `performance.now()`. */
-  endsBy: number;
-  /** In the list of open runs. */
-  place: number;
 }
 
 /** The chat engine: admits, runs and records. */
 export class ChatEngine {
   readonly #deps: ChatDeps;
-  readonly #open: OpenRun[] = [];
-  readonly #longestRunMs: number;
-  readonly #ticker: NodeJS.Timeout;
-  readonly #onIdle: (() => void)[] = [];
+  readonly #open: OpenRuns;
 
   constructor(deps: ChatDeps) {
     this.#deps = deps;
-    this.#longestRunMs = deps.limits.run_ms + GRACE_MS;
-    const { every_ms, as } = deps.keepalive;
-    this.#ticker = setInterval(() => this.#tick(), as === "off" ? TICK_MS : every_ms / 2).unref();
+    this.#open = new OpenRuns({
+      most: deps.concurrentRuns,
+      runMs: deps.limits.run_ms,
+      keepalive: deps.keepalive,
+    });
   }
 
   /** Ends what goes on by itself; runs are ended by `cutOff`. */
   close(): void {
-    clearInterval(this.#ticker);
+    this.#open.close();
   }
 
   get openRuns(): number {
-    return this.#open.length;
+    return this.#open.count;
   }
 
   /** Resolves when no run is open. A run goes on after its client has left for as long as a write that it began. */
   idle(): Promise<void> {
-    if (this.#open.length === 0) return Promise.resolve();
-    return new Promise((resolve) => this.#onIdle.push(resolve));
+    return this.#open.idle();
   }
 
   /** Ends every open run with `shutting_down`. */
   cutOff(): void {
-    const error = new GatewayError("shutting_down", "The gateway is shutting down.");
-    for (const { stop } of this.#open) stop.abort(error);
+    this.#open.cutOff();
   }
 
   /**
@@ -110,48 +98,11 @@ export class ChatEngine {
    * is written. Unstreamed: returns the body.
    */
   async answer(call: ChatCall): Promise<ChatChunk | undefined> {
-    this.#admit();
-    const open: OpenRun = {
-      stop: call.stop,
-      answer: undefined,
-      endsBy: performance.now() + this.#longestRunMs,
-      place: this.#open.length,
-    };
-    this.#open.push(open);
+    const open = this.#open.admit(call.stop);
     try {
       return await this.#run(call, open);
     } finally {
-      this.#forget(open);
-      if (this.#open.length === 0) for (const wake of this.#onIdle.splice(0)) wake();
-    }
-  }
-
-  /** The last run takes the place of the one that has ended. */
-  #forget({ place }: OpenRun): void {
-    const last = this.#open.pop();
-    if (!last || last.place === place) return;
-    last.place = place;
-    this.#open[place] = last;
-  }
-
-  #admit(): void {
-    if (this.#open.length < this.#deps.concurrentRuns) return;
-    throw new GatewayError(
-      "too_many_concurrent_requests",
-      "The gateway is at its limit of concurrent runs. Try again shortly.",
-      {
-        headers: { "retry-after": "1" },
-      },
-    );
-  }
-
-  /** One timer for all runs: keepalives, and the end of runs that take too long. */
-  #tick(): void {
-    const { as } = this.#deps.keepalive;
-    const now = performance.now();
-    for (const { stop, answer, endsBy } of this.#open) {
-      if (now > endsBy) stop.abort(overdue());
-      else if (as !== "off") answer?.keepalive(as);
+      this.#open.forget(open);
     }
   }
 
@@ -159,7 +110,12 @@ export class ChatEngine {
     const { request, caller } = call;
     const tools = this.#deps.registry.snapshot();
     const session = await this.#session(call, tools);
-    const offer = makeOffer(request, tools, caller, call.toolsHeader, session.isElevated);
+    const selection = await this.#selection(call, tools, session);
+    const { isElevated } = session;
+    const offer = makeOffer(request, tools, caller, call.toolsHeader, {
+      isElevated,
+      select: selection.select,
+    });
     const scope = this.#deps.telemetry.startRun({
       runId: call.runId,
       sessionId: call.sessionId,
@@ -188,6 +144,7 @@ export class ChatEngine {
       watch: call.watch,
       onRecord: () => this.#deps.book.changed(call.runId),
     });
+    noteSelection(run, selection.made);
     if (call.watch && offersWrites(offer)) call.watch.mayWrite();
     this.#deps.book.add(caller.name, run.record, tools);
     if (answer instanceof StreamAnswer) open.answer = answer;
@@ -202,6 +159,23 @@ export class ChatEngine {
     } catch (error) {
       return this.#failed(run, error, call);
     }
+  }
+
+  /** Tools are chosen where there are more than may be offered. */
+  async #selection({ request }: ChatCall, snapshot: ToolSnapshot, session: RunSession): Promise<Selecting> {
+    const { toolIndex: index, maxTools: max } = this.#deps;
+    if (snapshot.names.length > max) await index.update(snapshot);
+    const selecting: Selecting = {
+      made: undefined,
+      select(permitted) {
+        if (permitted.length <= max) return permitted;
+        const from = performance.now();
+        const selection = selectTools(request, permitted, index, { max, used: session.latestTools });
+        selecting.made = { ...selection, considered: permitted.length, ms: performance.now() - from };
+        return selection.tools;
+      },
+    };
+    return selecting;
   }
 
   /** What is kept of a session matters only where there are tools. */
@@ -256,6 +230,19 @@ function offersWrites({ gateway }: Offer): boolean {
   return gateway.values().some(({ definition }) => definition.level !== "read");
 }
 
+/** How tools are chosen for a run, and what came of it. */
+interface Selecting {
+  made: (Selection & { considered: number; ms: number }) | undefined;
+  select(permitted: readonly RegisteredTool[]): readonly RegisteredTool[];
+}
+
+function noteSelection(run: Run, made: Selecting["made"]): void {
+  if (!made) return;
+  const { considered, why, ms } = made;
+  run.record.selection = { considered, tools: why, duration_ms: Math.round(ms * 100) / 100 };
+  run.scope.selected(ms / 1_000);
+}
+
 /** The run counts in its session. A store that does not take that costs the count and not the answer. */
 async function noteSession(run: Run): Promise<void> {
   const { record, round, usage, limits } = run;
@@ -279,6 +266,3 @@ function finishRecord(run: Run, stopReason: string, error: GatewayError | undefi
   run.onRecord();
   run.watch?.ended(stopReason);
 }
-
-const overdue = () =>
-  new GatewayError("conversation_deadline", "The run took longer than the gateway allows.");

@@ -49,10 +49,18 @@ export function matchesGlob(glob: string, text: string): boolean {
   return text.length - last.length >= at && text.endsWith(last);
 }
 
+/** What decides about tools beside the request and the caller. */
+export interface OfferSettings {
+  /** The session is elevated. */
+  isElevated?: boolean;
+  /** Chooses among the tools that nobody named; all of them without it. */
+  select?: (permitted: readonly RegisteredTool[]) => readonly RegisteredTool[];
+}
+
 /**
  * Decides which tools a run has.
  *
- * 1. `header` (`x-toolweir-tools`) names the gateway tools to offer, `none` offers none; without it, all that the caller may use.
+ * 1. `header` (`x-toolweir-tools`) names the gateway tools to offer, `none` offers none; without it, what `select` chooses of all that the caller may use.
  * 2. A name that the client declares itself is the client's, unless the header names that very tool.
  * 3. The client's declarations go upstream as they came.
  * 4. An admin tool is offered in an elevated session, or where the header names it.
@@ -63,15 +71,16 @@ export function makeOffer(
   snapshot: ToolSnapshot,
   caller: Caller,
   header: string | undefined,
-  isElevated = false,
+  { isElevated = false, select = (tools) => tools }: OfferSettings = {},
 ): Offer {
   const declared = new Set((request.tools ?? []).flatMap((tool) => nameOf(tool) ?? []));
   const client = new Set(declared);
   const legacy = Array.isArray(request["functions"]) && request["functions"].length > 0;
   const off = request.tool_choice === "none" || (request.n ?? 1) > 1 || legacy;
   const named = header === undefined ? undefined : namedTools(header, snapshot, caller);
-  const wanted = named ?? snapshot.list().filter((tool) => offeredUnasked(tool, caller, client, isElevated));
-  const gateway = new Map(off ? [] : wanted.map((tool) => [tool.definition.name, tool]));
+  const permitted = () => snapshot.list().filter((tool) => offeredUnasked(tool, caller, client, isElevated));
+  const wanted = off ? [] : (named ?? select(permitted()));
+  const gateway = new Map(wanted.map((tool) => [tool.definition.name, tool]));
   for (const name of gateway.keys()) client.delete(name);
   checkChoice(request, gateway, client, snapshot);
   return {

@@ -5,6 +5,7 @@ import type { PolicyRecord } from "./calls/policy.ts";
 import type { Change } from "./gates/gate.ts";
 import type { ToolSnapshot } from "./registry/tool-snapshot.ts";
 import type { HopelessNote } from "./reply/hopeless-calls.ts";
+import type { SelectedTool } from "./selection/select.ts";
 
 /** One call in the record of a run. */
 export interface CallRecord {
@@ -74,6 +75,8 @@ export interface RunRecord {
   model: string;
   stream: boolean;
   tools_offered: readonly string[];
+  /** How the offered tools were chosen, where there were more than may be offered. */
+  selection?: { considered: number; tools: readonly SelectedTool[]; duration_ms: number };
   started_at: string;
   ended_at: string | null;
   stop_reason: string | null;

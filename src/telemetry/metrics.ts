@@ -156,6 +156,7 @@ function createSeries(register: Registry) {
       RUN,
     ),
     addedSeconds: seconds("added_latency", "From the request to the first one to an upstream.", FAST),
+    selectionSeconds: seconds("selection_duration", "Of choosing the tools for a run.", FAST),
     rounds: counter("rounds_total", "Completions asked of upstreams, by how calls came.", ["protocol"]),
     upstreamErrors: counter("upstream_errors_total", "Failed attempts on an upstream.", ["upstream", "code"]),
     toolCalls: counter("tool_calls_total", "Tool calls by how they ended.", ["tool", "outcome"]),

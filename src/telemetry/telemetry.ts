@@ -153,6 +153,10 @@ class ObservedRun implements RunScope {
     this.#parts.metrics.tool(tool).coerced(count);
   }
 
+  selected(seconds: number): void {
+    this.#parts.metrics.selectionSeconds.observe(seconds);
+  }
+
   shared(tool: string, from: "cache" | "request" | "none"): void {
     this.#parts.metrics.tool(tool).shared(from);
   }

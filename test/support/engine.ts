@@ -110,6 +110,7 @@ export function fakeScope(): RunScope & { notes: [name: string, ...said: unknown
     coerced: note("coerced"),
     repaired: note("repaired"),
     shared: note("shared"),
+    selected: note("selected"),
     policy: note("policy"),
     refused: note("refused"),
     correctionEnded: note("correctionEnded"),

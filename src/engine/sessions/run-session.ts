@@ -56,6 +56,12 @@ export class RunSession {
     };
   }
 
+  /** Tools that have succeeded in the session, the latest first. */
+  get latestTools(): string[] {
+    const used = Object.entries(withUses(this.#data, this.#uses).tools_used);
+    return used.sort(([, a], [, b]) => b.last_at - a.last_at).map(([tool]) => tool);
+  }
+
   /** A call of the tool succeeded. */
   used(tool: string): void {
     const count = (this.#uses.get(tool)?.count ?? 0) + 1;
