@@ -11,6 +11,14 @@ const CHAINING = {
     `工具调用的参数可以引用同一条消息中另一个调用的结果：写成“{{${tool}.data${member}}}”，并把对 ${tool} 的调用放在前面。`,
 };
 
+const REPETITION = {
+  en: "You have made the same tool call again. Its result does not change: use the results that you have, try something else, or answer the user.",
+  zh: "你重复了相同的工具调用，结果不会改变。请使用已有结果、换一种做法，或直接回答用户。",
+};
+
+/** What a model is told that has repeated itself. */
+export const repetitionHint = (locale: "en" | "zh"): string => REPETITION[locale];
+
 /** How to chain calls, if at least two of the offered tools can be: one says what it returns, and another takes some of it. */
 export function chainingHint({ gateway }: Offer, locale: "en" | "zh"): string | undefined {
   if (gateway.size < 2) return undefined;

@@ -1,5 +1,6 @@
 import type { StopReason } from "./answer/answer.ts";
 import type { Corrections } from "./calls/corrections.ts";
+import type { LoopWatch } from "./calls/loop-watch.ts";
 
 /** The bounds of one run; `0` is never unlimited. */
 export interface Limits {
@@ -19,20 +20,15 @@ export interface LimitState {
   toolCalls: number;
   elapsedMs(): number;
   corrections: Pick<Corrections, "isSpent">;
-  /** How often the most repeated call was made. */
-  repeats: number;
+  loops: Pick<LoopWatch, "isLoop">;
 }
-
-/** A call made for the third time with the same arguments is a loop. */
-const LOOP_AT = 3;
 
 /**
  * Whether the run has used up what it may, so that the next round is the last and without tools. The limit that is named is the
  * one nearest to the cause: a loop before the rounds it used up.
  */
 export function runOver(state: LimitState, limits: Limits): StopReason | undefined {
-  if (state.repeats >= LOOP_AT) return "loop_guard";
-  if (state.corrections.isSpent) return "loop_guard";
+  if (state.loops.isLoop || state.corrections.isSpent) return "loop_guard";
   if (state.toolCalls >= limits.tool_calls) return "max_tool_calls";
   if (state.rounds >= limits.rounds) return "max_rounds";
   if (state.elapsedMs() >= limits.run_ms) return "timeout";

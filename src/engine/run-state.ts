@@ -4,13 +4,13 @@ import { addUsage } from "../core/protocol/visible.ts";
 import type { ChatMessage, ChatRequest, FinishReason, Usage } from "../core/protocol/wire.ts";
 import type { Answer, Ending, RunSummary, StopReason, ToolSummary } from "./answer/answer.ts";
 import { Corrections } from "./calls/corrections.ts";
+import { LoopWatch } from "./calls/loop-watch.ts";
 import type { TurnOwner } from "./kept-turns.ts";
 import { type LimitState, runOver } from "./limits.ts";
 import type { Caller, Offer } from "./offer.ts";
 import type { RunScope } from "./ports/telemetry.ts";
-import type { ToolSnapshot } from "./registry/tool-snapshot.ts";
+import type { RegisteredTool, ToolSnapshot } from "./registry/tool-snapshot.ts";
 import { HopelessCalls } from "./reply/hopeless-calls.ts";
-import { type ToolMessage, withNote } from "./results/results.ts";
 import { keptStart, newCall, newRecord, newRound } from "./run-journal.ts";
 import type { EngineDeps, RunOptions, RunWatch } from "./run-options.ts";
 import type { CallRecord, RoundRecord, RunRecord } from "./run-record.ts";
@@ -40,6 +40,7 @@ export class Run {
   readonly onRecord: () => void;
   readonly callsOfTool = new Map<string, number>();
   readonly corrections: Corrections;
+  readonly loops = new LoopWatch();
   readonly limits: LimitState;
   readonly hopeless: HopelessCalls;
   messages: ChatMessage[];
@@ -54,7 +55,6 @@ export class Run {
   readonly #tools: ToolSummary[] = [];
   /** Ids of calls in the conversation, from the first time that one is asked for. */
   #ids: Set<string> | undefined;
-  readonly #known = new Map<string, { message: ToolMessage; times: number }>();
 
   constructor(deps: EngineDeps, options: RunOptions) {
     this.deps = deps;
@@ -87,7 +87,7 @@ export class Run {
       toolCalls: 0,
       elapsedMs: () => deps.now() - this.#startedAt,
       corrections: this.corrections,
-      repeats: 0,
+      loops: this.loops,
     };
     this.record = newRecord(options, this.#startedAt);
   }
@@ -137,32 +137,13 @@ export class Run {
     return this.limits.toolCalls <= this.deps.limits.tool_calls;
   }
 
-  countTool(name: string): void {
-    this.callsOfTool.set(name, (this.callsOfTool.get(name) ?? 0) + 1);
-  }
-
-  remember(key: string, message: ToolMessage): void {
-    if (message.ok) this.#known.set(key, { message, times: 1 });
-  }
-
-  /** Something may have changed what the results of before say: such calls run again. */
-  forgetResults(): void {
-    this.#known.clear();
-  }
-
-  /** What a call with the same tool and arguments brought in an earlier round; asking counts towards the loop guard. */
-  knownResult(key: string): ToolMessage | undefined {
-    const known = this.#known.get(key);
-    if (!known) return undefined;
-    known.times++;
-    this.limits.repeats = Math.max(this.limits.repeats, known.times);
-    return known.message;
-  }
-
-  /** An earlier result under another call's id, with a note for the model. */
-  repeated(known: ToolMessage, callId: string, note: string): ToolMessage {
-    const renamed = known.content.replace(JSON.stringify(known.tool_call_id), () => JSON.stringify(callId));
-    return { ...known, tool_call_id: callId, content: withNote(renamed, note) };
+  /** Takes one call off what the run may make of a tool; `false` when there is none left. */
+  takeCallOf({ definition }: RegisteredTool): boolean {
+    const { name, max_calls_per_run: limit } = definition;
+    const made = this.callsOfTool.get(name) ?? 0;
+    if (limit !== undefined && made >= limit) return false;
+    this.callsOfTool.set(name, made + 1);
+    return true;
   }
 
   names(call: Pick<ToolCall, "id" | "name">): { call_id: string; name: string; round: number } {

@@ -184,6 +184,11 @@ function createSeries(register: Registry) {
       "tool",
       "from",
     ]),
+    loopGuards: counter(
+      "loop_guards_total",
+      "Times that a model repeated itself: made one call again, or went through a cycle of rounds again.",
+      ["kind"],
+    ),
     breakers: counter("breaker_opened_total", "How often a tool was left alone because it kept failing.", [
       "tool",
     ]),

@@ -182,6 +182,10 @@ class ObservedRun implements RunScope {
     this.#parts.metrics.corrections.inc({ outcome });
   }
 
+  looped(kind: "call" | "cycle"): void {
+    this.#parts.metrics.loopGuards.inc({ kind });
+  }
+
   firstToken(): void {
     if (this.#firstTokenMs !== undefined) return;
     this.#firstTokenMs = performance.now() - this.#startedAt;

@@ -16,7 +16,7 @@ const state = (change: Partial<LimitState> = {}): LimitState => ({
   toolCalls: 0,
   elapsedMs: () => 0,
   corrections: { isSpent: false },
-  repeats: 0,
+  loops: { isLoop: false },
   ...change,
 });
 
@@ -27,10 +27,13 @@ for (const [name, used, over] of [
   ["one call is left", { toolCalls: 4 }, undefined],
   ["the calls are used up", { toolCalls: 5 }, "max_tool_calls"],
   ["the time is over", { elapsedMs: () => 100 }, "timeout"],
-  ["a call was repeated once", { repeats: 2 }, undefined],
-  ["a call was repeated twice", { repeats: 3 }, "loop_guard"],
+  ["the run goes in circles", { loops: { isLoop: true } }, "loop_guard"],
   ["corrections are used up", { rounds: 3, corrections: { isSpent: true } }, "loop_guard"],
-  ["everything is used up", { rounds: 3, toolCalls: 5, repeats: 3, elapsedMs: () => 100 }, "loop_guard"],
+  [
+    "everything is used up",
+    { rounds: 3, toolCalls: 5, loops: { isLoop: true }, elapsedMs: () => 100 },
+    "loop_guard",
+  ],
   ["rounds and calls are used up", { rounds: 3, toolCalls: 5 }, "max_tool_calls"],
 ] as [string, Partial<LimitState>, string | undefined][]) {
   test(`${name}: ${over ?? "the run goes on"}`, () => assert.equal(runOver(state(used), LIMITS), over));

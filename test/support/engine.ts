@@ -113,6 +113,7 @@ export function fakeScope(): RunScope & { notes: [name: string, ...said: unknown
     selected: note("selected"),
     policy: note("policy"),
     refused: note("refused"),
+    looped: note("looped"),
     correctionEnded: note("correctionEnded"),
     firstToken: note("firstToken"),
     upstreamFailed: note("upstreamFailed"),
@@ -143,6 +144,7 @@ export interface Scene {
   events?: boolean;
   dryRun?: boolean;
   cancelEarly?: boolean;
+  hints?: boolean;
   includeUsage?: boolean;
   now?: () => number;
   signal?: AbortSignal;
@@ -178,7 +180,7 @@ export function fakeDeps(scene: Scene): EngineDeps {
     locale: scene.locale ?? "en",
     repair: "safe",
     cancelEarly: scene.cancelEarly ?? false,
-    hints: true,
+    hints: scene.hints ?? true,
     now: scene.now ?? (() => 1_000_000),
     newId: (prefix) => `${prefix}${++ids}`,
   };

@@ -35,6 +35,7 @@ export function passCall(
     locale: "en",
     repair: "safe",
     callsOfTool: () => 0,
+    isKnown: () => false,
     facts: () => FACTS,
     stateFacts: () => ({ ...FACTS, state: {}, toolsUsed: {} }),
     isElevated: () => false,

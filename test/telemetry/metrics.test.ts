@@ -19,11 +19,13 @@ function countAll(metrics: Metrics, tool: string): void {
 
 const SERIES = [
   "toolweir_added_latency_seconds histogram",
+  "toolweir_breaker_opened_total counter",
   "toolweir_coercions_total counter",
   "toolweir_corrections_total counter",
   "toolweir_gate_verdicts_total counter",
   "toolweir_http_requests_total counter",
   "toolweir_log_lines_dropped_total counter",
+  "toolweir_loop_guards_total counter",
   "toolweir_open_runs gauge",
   "toolweir_policy_actions_total counter",
   "toolweir_refusals_total counter",
@@ -31,6 +33,8 @@ const SERIES = [
   "toolweir_rounds_total counter",
   "toolweir_run_duration_seconds histogram",
   "toolweir_runs_total counter",
+  "toolweir_selection_duration_seconds histogram",
+  "toolweir_shared_results_total counter",
   "toolweir_time_to_first_token_seconds histogram",
   "toolweir_tool_calls_total counter",
   "toolweir_tool_duration_seconds histogram",

@@ -1,15 +1,17 @@
 import { JsonParser } from "../../core/json/parser.ts";
 import { stringifyJson } from "../../core/json/stringify.ts";
-import type { JsonObject } from "../../core/json/value.ts";
+import type { JsonObject, JsonValue } from "../../core/json/value.ts";
 import type { ToolCall } from "../../core/protocol/accumulator.ts";
 import type { ChatMessage } from "../../core/protocol/wire.ts";
+import { tooManyCalls } from "../gates/context.ts";
 import type { PlanStep } from "../plan/plan.ts";
 import { planRound, refuseByPlan, resolve } from "../plan/plan-round.ts";
 import { schedule, type Task } from "../plan/schedule.ts";
 import { refusalMessage, type ToolMessage } from "../results/results.ts";
 import type { Run } from "../run-state.ts";
 import { CALL_TEXTS } from "./call-texts.ts";
-import { type CallResult, judge, openCall, type PlannedCall } from "./planned-call.ts";
+import { repeated } from "./loop-watch.ts";
+import { type CallResult, judge, openCall, type PlannedCall, refuse } from "./planned-call.ts";
 import { type Phase, runPlanned } from "./run-call.ts";
 
 /**
@@ -29,10 +31,10 @@ export async function executeCalls(run: Run, calls: readonly ToolCall[]): Promis
   const planned = calls.map((call) => openCall(run, call));
   const plan = planRound(run, planned);
   if (planned.some(isStateful)) await run.session.refresh();
-  for (const [at, entry] of planned.entries()) if (!plan[at]?.references.length) await judge(run, entry);
-  throwFatal(planned);
   const twins = new Map<string, PlannedCall>();
-  for (const entry of planned) answerDuplicate(run, entry, twins);
+  for (const [at, entry] of planned.entries())
+    if (!plan[at]?.references.length) await admit(run, entry, twins);
+  throwFatal(planned);
   await runPhase(run, (phase) =>
     schedule(
       tasksOf(planned, plan),
@@ -43,6 +45,7 @@ export async function executeCalls(run: Run, calls: readonly ToolCall[]): Promis
   );
   throwFatal(planned);
   run.signal.throwIfAborted();
+  watchLoop(run, planned);
   return planned.map(({ call, args, result }) => ({
     ...(result as CallResult),
     call: { ...call, raw: historyArguments(call.raw, args) },
@@ -52,6 +55,17 @@ export async function executeCalls(run: Run, calls: readonly ToolCall[]): Promis
 /** Whether a call depends on what other runs of the session may have changed meanwhile. */
 function isStateful({ tool }: PlannedCall): boolean {
   return tool !== undefined && (tool.definition.level === "admin" || !tool.stateRules.isEmpty);
+}
+
+/** Rounds that repeat themselves end the run; the client is told at the call with which they have. */
+function watchLoop(run: Run, planned: readonly PlannedCall[]): void {
+  const calls = planned.flatMap(({ key, result }) =>
+    result ? [{ key, message: result.message, isRefused: result.refused !== undefined }] : [],
+  );
+  const last = planned.at(-1);
+  if (!run.loops.roundEnded(calls) || !last) return;
+  run.scope.looped("cycle");
+  run.answer.progress({ type: "loop.guard", ...run.names(last.call) });
 }
 
 /** Gives the work the time that all calls of a round have together. */
@@ -100,8 +114,7 @@ async function perform(run: Run, at: number, { planned, plan, phase, twins }: Ro
       refuseByPlan(run, entry, resolved.fault);
       return;
     }
-    await judge(run, entry, resolved.fill);
-    answerDuplicate(run, entry, twins);
+    await admit(run, entry, twins, resolved.fill);
     if (entry.fatal || entry.result) return;
   }
   await runPlanned(run, entry, phase);
@@ -111,6 +124,19 @@ async function perform(run: Run, at: number, { planned, plan, phase, twins }: Ro
 function throwFatal(planned: readonly PlannedCall[]): void {
   const failed = planned.find(({ fatal }) => fatal !== undefined);
   if (failed?.fatal) throw failed.fatal;
+}
+
+/** Judges a call. Afterwards it may run, or has its result; only what may run counts as a call of its tool. */
+async function admit(
+  run: Run,
+  entry: PlannedCall,
+  twins: Map<string, PlannedCall>,
+  fill?: (value: JsonValue) => JsonValue,
+): Promise<void> {
+  await judge(run, entry, (key) => twins.has(key) || run.loops.has(key), fill);
+  answerDuplicate(run, entry, twins);
+  if (entry.result || !entry.tool || !entry.args || run.takeCallOf(entry.tool)) return;
+  refuse(run, entry, { gate: "context", ...tooManyCalls(entry.tool, run.locale) });
 }
 
 /** The same call again, in this round or a later one, is answered from what is known. */
@@ -123,7 +149,7 @@ function answerDuplicate(run: Run, entry: PlannedCall, twins: Map<string, Planne
     return;
   }
   twins.set(entry.key, entry);
-  const known = run.knownResult(entry.key);
+  const known = run.loops.known(entry.key);
   if (known) settleKnown(run, entry, "known", CALL_TEXTS[run.locale].repeated, known);
 }
 
@@ -137,10 +163,13 @@ function settleKnown(
   const { call, record } = entry;
   record.outcome = outcome;
   const message = known
-    ? run.repeated(known, call.id, sentence)
+    ? repeated(known, call.id, sentence)
     : refusalMessage(call, "duplicate_call", sentence);
   entry.result = { call, message, refused: undefined };
-  if (known) run.answer.progress({ type: "loop.guard", ...run.names(call) });
+  if (known) {
+    run.scope.looped("call");
+    run.answer.progress({ type: "loop.guard", ...run.names(call) });
+  }
   run.summarise(call, { ok: message.ok, cached: outcome === "known", attempts: 0, duration_ms: 0 });
 }
 

@@ -1,14 +1,22 @@
+import { canonicalHash } from "../../core/json/stringify.ts";
+import type { JsonObject } from "../../core/json/value.ts";
 import type { ToolCall } from "../../core/protocol/accumulator.ts";
 import type { GateContext } from "../gates/gate.ts";
 import type { RegisteredTool } from "../registry/tool-snapshot.ts";
 import type { Run } from "../run-state.ts";
 import { askRule } from "./ask-rule.ts";
 
-/** What the gates know of a run and of a call in it. */
+/** Equal for calls that are the same whatever their spelling. */
+export function callKey({ definition }: RegisteredTool, args: JsonObject): string {
+  return `${definition.name} ${canonicalHash(args)}`;
+}
+
+/** What the gates know of a run and of a call in it; `isKnown` says by key which calls will not run again. */
 export function gateContext(
   run: Run,
   call: Pick<ToolCall, "id">,
   { definition }: RegisteredTool,
+  isKnown: (key: string) => boolean = () => false,
 ): GateContext {
   const { deps, caller, sessionId } = run;
   const facts = () => ({ now: deps.now(), sessionId, caller: { name: caller.name, level: caller.maxLevel } });
@@ -16,6 +24,7 @@ export function gateContext(
     locale: run.locale,
     repair: deps.repair,
     callsOfTool: (name) => run.callsOfTool.get(name) ?? 0,
+    isKnown: (tool, args) => isKnown(callKey(tool, args)),
     facts,
     stateFacts: () => ({ ...facts(), ...run.session.facts }),
     isElevated: () => run.session.isElevated,

@@ -104,6 +104,7 @@ function operatorsStandIns(deps: InvokeDeps, call: ToolCall, signal: AbortSignal
         locale: deps.locale,
         repair: deps.repair,
         callsOfTool: () => 0,
+        isKnown: () => false,
         facts,
         // An operator's call belongs to no session.
         stateFacts: () => ({ ...facts(), state: {}, toolsUsed: {} }),

@@ -1,4 +1,3 @@
-import { canonicalHash } from "../../core/json/stringify.ts";
 import type { JsonObject, JsonValue } from "../../core/json/value.ts";
 import type { ToolCall } from "../../core/protocol/accumulator.ts";
 import type { GatewayError } from "../../errors.ts";
@@ -9,7 +8,7 @@ import type { CallRecord } from "../run-record.ts";
 import type { Run } from "../run-state.ts";
 import { CALL_TEXTS } from "./call-texts.ts";
 import type { Refused } from "./corrections.ts";
-import { gateContext } from "./gate-context.ts";
+import { callKey, gateContext } from "./gate-context.ts";
 import { deprecatedUse, endsRun, type PolicyRecord, toolFailed } from "./policy.ts";
 
 /** What one call of a round came to. */
@@ -69,31 +68,29 @@ export function openCall(run: Run, call: ToolCall): PlannedCall {
   });
 }
 
-/** Sends a call through the gates, with `fill` for what it refers to. One that is refused has its result afterwards. */
+/**
+ * Sends a call through the gates, with `fill` for what it refers to; `isKnown` says by key which calls will not run again. One that is
+ * refused has its result afterwards.
+ */
 export async function judge(
   run: Run,
   planned: PlannedCall,
+  isKnown: (key: string) => boolean,
   fill?: (value: JsonValue) => JsonValue,
 ): Promise<void> {
   const { call, tool, record } = planned;
   if (!tool || planned.result) return;
   const passage =
-    run.hopeless.passage(call) ?? (await passGates(call, tool, gateContext(run, call, tool), fill));
+    run.hopeless.passage(call) ?? (await passGates(call, tool, gateContext(run, call, tool, isKnown), fill));
   record.gates = passage.verdicts;
   note(run, call, passage);
   if (passage.refusal) {
     refuseByGate(run, planned, tool, passage.refusal);
     return;
   }
-  run.countTool(call.name);
   planned.args = passage.args;
   planned.key = callKey(tool, passage.args ?? {});
   noteDeprecated(run, planned, tool);
-}
-
-/** Equal for calls that are the same whatever their spelling. */
-export function callKey({ definition }: RegisteredTool, args: JsonObject): string {
-  return `${definition.name} ${canonicalHash(args)}`;
 }
 
 /** Tells what each gate said of a call. */

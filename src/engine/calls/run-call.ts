@@ -1,5 +1,6 @@
 import type { JsonObject } from "../../core/json/value.ts";
 import type { ToolCall } from "../../core/protocol/accumulator.ts";
+import { tooManyCalls } from "../gates/context.ts";
 import { passGates } from "../gates/gate.ts";
 import { mayUse } from "../offer.ts";
 import type { ToolScope } from "../ports/telemetry.ts";
@@ -9,8 +10,8 @@ import { dryRunMessage, type ToolMessage, toToolMessage, withNote } from "../res
 import type { Run } from "../run-state.ts";
 import { outcomeOf, runAttempts, type ToolOutcomeResult } from "./attempt.ts";
 import { CALL_TEXTS } from "./call-texts.ts";
-import { gateContext } from "./gate-context.ts";
-import { callKey, note, notePolicy, type PlannedCall, refuse } from "./planned-call.ts";
+import { callKey, gateContext } from "./gate-context.ts";
+import { note, notePolicy, type PlannedCall, refuse } from "./planned-call.ts";
 import { idempotencyKey, type StandIns, settle, type Tried } from "./policy.ts";
 import { type SharedOutcome, sharingKey } from "./shared-calls.ts";
 
@@ -87,11 +88,12 @@ function standIns(run: Run, call: ToolCall, phase: Phase): StandIns {
       const named = under(tool.definition.name, raw);
       const passage = await passGates(named, tool, gateContext(run, named, tool));
       note(run, named, passage);
-      return passage;
+      if (!passage.args || run.takeCallOf(tool)) return passage;
+      const refusal = { gate: "context", pass: false, ...tooManyCalls(tool, run.locale) } as const;
+      return { ...passage, args: undefined, refusal };
     },
     send(tool, args) {
       const { name } = tool.definition;
-      run.countTool(name);
       run.answer.progress({
         type: "tool.retry",
         ...run.names(call),
@@ -122,7 +124,7 @@ async function send(
   if (definition.level !== "read") await run.watch?.writing();
   const span = run.scope.startTool(definition.name, call.id, run.round);
   const { outcome: ended, isShared } = await request(run, call, phase, { ...sending, span });
-  if (definition.level !== "read") run.forgetResults();
+  if (definition.level !== "read") run.loops.forget();
   const isLate = phase.signal.aborted && !run.signal.aborted && ended.errorKind === "cancelled";
   const outcome = isLate ? late(ended) : ended;
   const limited = isLate ? { ...definition, timeout_ms: outcome.durationMs } : definition;
@@ -204,7 +206,7 @@ function finishCached(run: Run, entry: PlannedCall, message: ToolMessage): void 
   const { call, record } = entry;
   entry.result = { call, message: withEntryNote(entry, message), refused: undefined };
   record.outcome = "cached";
-  run.remember(entry.key, message);
+  run.loops.remember(entry.key, message);
   run.answer.progress({ type: "tool.cached", ...run.names(call) });
   run.summarise(call, { ok: true, cached: true, attempts: 0, duration_ms: 0 });
 }
@@ -227,7 +229,7 @@ function finishCall(
   record.attempts = outcome.attempts;
   record.duration_ms = outcome.durationMs;
   if (message.errorKind) record.error_kind = message.errorKind;
-  run.remember(entry.key, message);
+  run.loops.remember(entry.key, message);
   const numbers = { attempts: outcome.attempts, duration_ms: outcome.durationMs };
   const more = {
     ...(message.errorKind && { error_kind: message.errorKind }),

@@ -8,7 +8,7 @@ export const contextGate: Gate = {
   check({ tool, repairs, value }, context) {
     const objection =
       context.objection(tool) ??
-      overused(tool, context) ??
+      overused(tool, value as JsonObject, context) ??
       notElevated(tool, context) ??
       notReady(tool, value as JsonObject, context) ??
       unapproved(tool, context) ??
@@ -17,7 +17,8 @@ export const contextGate: Gate = {
   },
 };
 
-type Objection = Pick<Extract<Verdict, { pass: false }>, "code" | "problem" | "feedback" | "rule">;
+/** What stands in the way of a call. */
+export type Objection = Pick<Extract<Verdict, { pass: false }>, "code" | "problem" | "feedback" | "rule">;
 
 function notElevated({ definition }: RegisteredTool, context: GateContext): Objection | undefined {
   if (definition.level !== "admin" || context.isElevated()) return undefined;
@@ -39,14 +40,21 @@ function notReady(
   return objection && { code: "precondition_failed", problem: "requires", ...objection };
 }
 
-function overused({ definition }: RegisteredTool, context: GateContext): Objection | undefined {
-  const limit = definition.max_calls_per_run;
-  if (limit === undefined || context.callsOfTool(definition.name) < limit) return undefined;
+function overused(tool: RegisteredTool, args: JsonObject, context: GateContext): Objection | undefined {
+  const { max_calls_per_run: limit, name } = tool.definition;
+  if (limit === undefined || context.callsOfTool(name) < limit || context.isKnown(tool, args))
+    return undefined;
+  return tooManyCalls(tool, context.locale);
+}
+
+/** Why a call beyond the tool's `max_calls_per_run` is not run. */
+export function tooManyCalls({ definition }: RegisteredTool, locale: "en" | "zh"): Objection {
+  const { max_calls_per_run: limit, name } = definition;
   const feedback = {
-    en: `"${definition.name}" may be called at most ${limit} times in one conversation turn. Answer with what you have.`,
-    zh: `工具“${definition.name}”在一轮对话中最多调用 ${limit} 次。请用已有信息回答。`,
+    en: `"${name}" may be called at most ${limit} times in one conversation turn. Answer with what you have.`,
+    zh: `工具“${name}”在一轮对话中最多调用 ${limit} 次。请用已有信息回答。`,
   };
-  return { code: "too_many_tool_calls", problem: "max_calls_per_run", feedback: feedback[context.locale] };
+  return { code: "too_many_tool_calls", problem: "max_calls_per_run", feedback: feedback[locale] };
 }
 
 function unapproved({ definition }: RegisteredTool, { locale }: GateContext): Objection | undefined {

@@ -55,6 +55,8 @@ export interface GateContext {
   repair: "safe" | "off";
   /** How often the tool has already been called in this run, this call not counted. */
   callsOfTool(name: string): number;
+  /** Whether the same call was made before in this run, so that this one is answered without being run. */
+  isKnown(tool: RegisteredTool, args: JsonObject): boolean;
   /** What the tool's rules may know. */
   facts(): RuleFacts;
   /** Asks the service of a rule about arguments. Never rejects. */

@@ -82,6 +82,8 @@ export interface RunScope {
   policy(note: PolicyNote, callId: string): void;
   /** A call that was refused with an explanation for the model. */
   refused(tool: string): void;
+  /** The model repeated itself: made one call again, or went through the same rounds. */
+  looped(kind: "call" | "cycle"): void;
   /** A chain of corrections came to its end. */
   correctionEnded(outcome: "corrected" | "gave_up" | "abandoned"): void;
   /** The client gets its first text now. */

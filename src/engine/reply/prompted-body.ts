@@ -5,6 +5,7 @@ import { isObject } from "../../core/protocol/adapter.ts";
 import { needsTools, writeToolPrompt } from "../../core/protocol/text/prompt.ts";
 import type { PromptFormat } from "../../core/protocol/text/prompt-format.ts";
 import type { PromptChoice, PromptTool } from "../../core/protocol/text/prompt-instruction.ts";
+import type { ChatMessage } from "../../core/protocol/wire.ts";
 import { GatewayError } from "../../errors.ts";
 import type { Run } from "../run-state.ts";
 
@@ -21,8 +22,13 @@ const TOOL_MEMBERS = new Set(["tools", "tool_choice", "parallel_tool_calls"]);
  *
  * `choice` is the tool choice of this round. Throws `unsupported_parameter` for a tool that is no function: a prompt cannot say it.
  */
-export function promptedBody(run: Run, format: PromptFormat, choice: unknown): Buffer | string {
-  const { request, raw, messages } = run;
+export function promptedBody(
+  run: Run,
+  messages: readonly ChatMessage[],
+  format: PromptFormat,
+  choice: unknown,
+): Buffer | string {
+  const { request, raw } = run;
   const members = rawMembers(raw);
   const tools = chosenTools(declaredTools(run, members), choice);
   const callable = tools.length > 0 && choice !== "none";

@@ -2,6 +2,7 @@ import { type RawMember, rawMembers } from "../../core/json/raw-object.ts";
 import { isObject } from "../../core/protocol/adapter.ts";
 import { promptFormatFor } from "../../core/protocol/text/prompt-formats.ts";
 import type { ChatMessage } from "../../core/protocol/wire.ts";
+import { repetitionHint, withInstruction } from "../hints.ts";
 import type { UpstreamTarget } from "../ports/upstream.ts";
 import type { Run } from "../run-state.ts";
 import { promptedBody } from "./prompted-body.ts";
@@ -16,18 +17,19 @@ import { promptedBody } from "./prompted-body.ts";
  */
 export function requestBody(run: Run, target: Pick<UpstreamTarget, "protocol" | "tools">): Buffer | string {
   const { request, offer } = run;
+  const messages = instructed(run);
   if (target.tools === "prompt") {
     const changed = toolChoice(run);
     const choice: unknown = changed === undefined ? request.tool_choice : JSON.parse(changed);
-    return promptedBody(run, promptFormatFor(target.protocol, request.model), choice);
+    return promptedBody(run, messages, promptFormatFor(target.protocol, request.model), choice);
   }
-  if (run.messages === request.messages) {
+  if (messages === request.messages) {
     if (offer.gateway.size === 0) return run.raw;
     if (request.tools === undefined && toolChoice(run) === undefined) return withTools(run.raw, offer.added);
   }
   const replaced = new Map<string, string>();
   const members = rawMembers(run.raw);
-  if (run.messages !== request.messages) replaced.set("messages", messagesText(run, members));
+  if (messages !== request.messages) replaced.set("messages", messagesText(run, messages, members));
   if (offer.gateway.size > 0) {
     replaced.set("tools", toolsText(run, members));
     const choice = toolChoice(run);
@@ -47,12 +49,17 @@ function withTools(raw: Buffer, added: readonly string[]): Buffer {
   ]);
 }
 
-function messagesText(run: Run, members: readonly RawMember[]): string {
+/** The conversation, with what the model is told besides once it repeats itself. */
+function instructed({ messages, loops, deps, locale }: Run): ChatMessage[] {
+  return deps.hints && loops.hasRepeated ? withInstruction(messages, repetitionHint(locale)) : messages;
+}
+
+function messagesText(run: Run, messages: readonly ChatMessage[], members: readonly RawMember[]): string {
   const sent = run.request.messages;
   const [last, repeated] = members.filter(({ name }) => name === "messages");
-  const grown = sent.every((message: ChatMessage, index: number) => run.messages[index] === message);
-  if (!grown || !last || repeated) return JSON.stringify(run.messages);
-  const added = run.messages.slice(sent.length).map((message) => JSON.stringify(message));
+  const grown = sent.every((message: ChatMessage, index: number) => messages[index] === message);
+  if (!grown || !last || repeated) return JSON.stringify(messages);
+  const added = messages.slice(sent.length).map((message) => JSON.stringify(message));
   return `${run.raw.toString("utf8", last.valueFrom, last.to - 1)},${added.join(",")}]`;
 }
 

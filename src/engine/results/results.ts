@@ -131,6 +131,12 @@ export function withNote(content: string, note: string): string {
   return `${envelope},"note":${withoutTurnMarkup(JSON.stringify(notes))}}`;
 }
 
+/** The envelope without its note. */
+export function withoutNote(content: string): string {
+  const there = NOTE.exec(content);
+  return there ? `${content.slice(0, there.index)}}` : content;
+}
+
 // ── Data ─────────────────────────────────────────────────────────────────────
 
 interface Envelope {

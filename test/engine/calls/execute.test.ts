@@ -165,7 +165,8 @@ test("after a write, calls from before it run again: what they brought may not b
   const tools = [toolNamed("get_weather"), toolNamed("move", { level: "write", confirm: "never" })];
   const look = (id: string) => [city("get_weather", id, "Oslo")];
   const move = (id: string) => [city("move", id, "Oslo")];
-  const transport = fakeTransport();
+  let asked = 0;
+  const transport = fakeTransport(() => toolReply({ asked: ++asked }));
   const { ending } = await rounds({ tools, transport }, look("a"), move("b"), look("c"), move("d"));
   assert.deepEqual(
     transport.sent.map(({ tool }) => tool),
