@@ -4,19 +4,25 @@ import type { Logger } from "pino";
 import { parse } from "yaml";
 import type { Config } from "./config.ts";
 import { KeptAnswers } from "./engine/answer/kept-answers.ts";
+import { Approvals } from "./engine/approvals/approvals.ts";
+import { Writes } from "./engine/approvals/writes.ts";
 import { SharedCalls } from "./engine/calls/shared-calls.ts";
 import { ToolHealth } from "./engine/calls/tool-health.ts";
 import { ChatEngine } from "./engine/chat.ts";
 import { newId } from "./engine/new-id.ts";
 import type { Stores } from "./engine/ports/stores.ts";
+import type { Telemetry } from "./engine/ports/telemetry.ts";
 import { ToolRegistry } from "./engine/registry/registry.ts";
 import { RunBook } from "./engine/run-record.ts";
 import { ToolIndex } from "./engine/selection/tool-index.ts";
 import { SessionBook } from "./engine/sessions/session-book.ts";
+import { Authenticator } from "./http/auth.ts";
+import { approvalRoutes } from "./http/routes/approvals.ts";
 import { chatRoute } from "./http/routes/chat.ts";
 import { invokeRoute } from "./http/routes/invoke.ts";
 import { opsRoutes } from "./http/routes/ops.ts";
 import { passThroughRoutes } from "./http/routes/passthrough.ts";
+import { resumeRoute } from "./http/routes/resume.ts";
 import { runRoutes } from "./http/routes/runs.ts";
 import { sessionRoutes } from "./http/routes/sessions.ts";
 import { toolRoutes } from "./http/routes/tools.ts";
@@ -62,20 +68,19 @@ export async function buildApp({ config, env, startTracing }: AppOptions): Promi
   const tracing = await startTracing(log);
   const health = new ToolHealth((tool) => metrics.tool(tool).breakerOpened());
   const book = new RunBook();
+  const telemetry = createTelemetry({ logger: log, metrics, tracing });
   const sessions = new SessionBook(stores.documents, Date.now, config.sessions.ttl_s * 1_000);
+  const changing = openApprovals({ config, stores, registry, outbound, health, sessions, telemetry });
+  const made = { config, stores, registry, outbound, health, ...changing, book, sessions, metrics };
   const engine = new ChatEngine({
     ...engineSettings(config),
+    ...made,
     upstream: outbound.upstream,
     transport: outbound.transport,
-    health,
     shared: new SharedCalls(memoryCache(config.cache.max_bytes)),
-    stores,
-    telemetry: createTelemetry({ logger: log, metrics, tracing }),
-    registry,
-    book,
-    sessions,
     toolIndex: new ToolIndex(),
     maxTools: config.selection.max_tools,
+    telemetry,
     now: Date.now,
     newId,
   });
@@ -94,25 +99,10 @@ export async function buildApp({ config, env, startTracing }: AppOptions): Promi
   countRequests(server, metrics);
   let retired = false;
   const ready = async () => (retired ? "the gateway is stopping" : await stores.ping().then(() => undefined));
-  await registerRoutes(server, {
-    config,
-    stores,
-    engine,
-    registry,
-    outbound,
-    health,
-    book,
-    sessions,
-    metrics,
-    ready,
-  });
-  server.addHook("onClose", async () => {
-    await engine.idle();
-    engine.close();
-    await files.close();
-    await outbound.close();
-    await stores.close();
-  });
+  const parts = { ...made, engine, ready };
+  await registerRoutes(server, parts);
+  server.addHook("onReady", () => changing.approvals.recover());
+  server.addHook("onClose", () => files.close().then(() => closeParts(parts)));
   return {
     server,
     engine,
@@ -120,8 +110,19 @@ export async function buildApp({ config, env, startTracing }: AppOptions): Promi
     tracing,
     retire() {
       retired = true;
+      changing.approvals.stop();
     },
   };
+}
+
+/** Ends everything, when what was begun has ended. */
+async function closeParts({ approvals, engine, writes, outbound, stores }: Parts): Promise<void> {
+  approvals.stop();
+  await engine.idle();
+  await writes.idle();
+  engine.close();
+  await outbound.close();
+  await stores.close();
 }
 
 /** What reaches other servers. */
@@ -134,9 +135,18 @@ function openOutbound(config: Config, env: AppOptions["env"]) {
   return { guard, upstream, transport, passThrough, close };
 }
 
-function engineSettings({ limits, keepalive, locale, repair, cancel_early, hints }: Config) {
+function engineSettings({ limits, keepalive, locale, repair, cancel_early, hints, approvals }: Config) {
   const { concurrent_runs: concurrentRuns } = limits;
-  return { limits, concurrentRuns, keepalive, locale, repair, cancelEarly: cancel_early, hints };
+  return {
+    limits,
+    concurrentRuns,
+    keepalive,
+    locale,
+    repair,
+    cancelEarly: cancel_early,
+    hints,
+    holdMs: approvals.hold_s * 1000,
+  };
 }
 
 interface Parts {
@@ -146,6 +156,8 @@ interface Parts {
   registry: ToolRegistry;
   outbound: ReturnType<typeof openOutbound>;
   health: ToolHealth;
+  writes: Writes;
+  approvals: Approvals;
   book: RunBook;
   sessions: SessionBook;
   metrics: Metrics;
@@ -154,17 +166,22 @@ interface Parts {
 }
 
 async function registerRoutes(server: FastifyInstance, parts: Parts): Promise<void> {
-  const { config, stores, engine, registry, outbound, health, book, sessions, metrics } = parts;
+  const { config, stores, engine, registry, outbound, health, writes, approvals, book, sessions, metrics } =
+    parts;
   const { transport, passThrough } = outbound;
   const judging = { locale: config.locale, repair: config.repair };
   const answers = new KeptAnswers(stores.documents, Date.now);
-  await server.register(chatRoute, { engine, answers, compat: config.compat });
+  const running = { engine, answers, compat: config.compat, approvalMode: config.approvals.mode };
+  await server.register(chatRoute, running);
+  await server.register(resumeRoute, { ...running, documents: stores.documents, approvals });
+  await server.register(approvalRoutes, { approvals });
   await server.register(toolRoutes, { registry });
-  await server.register(invokeRoute, { registry, transport, health, ...judging, now: Date.now });
+  await server.register(invokeRoute, { registry, transport, health, writes, ...judging, now: Date.now });
   await server.register(runRoutes, { book, cases: judging });
   await server.register(sessionRoutes, {
     sessions,
     callers: callersOf(config),
+    onClosed: ({ caller, id }) => approvals.sessionClosed(caller, id),
     mayManage: ({ caller }) => caller.kind === "admin" || config.adminKey === undefined,
     now: Date.now,
   });
@@ -172,12 +189,45 @@ async function registerRoutes(server: FastifyInstance, parts: Parts): Promise<vo
   await server.register(opsRoutes, { ready: parts.ready, metrics, openapi: openApiDocument() });
 }
 
+/** What asks people, and what carries out what they approve. */
+function openApprovals({
+  config,
+  stores,
+  registry,
+  outbound: { transport },
+  health,
+  sessions,
+  telemetry,
+}: Pick<Parts, "config" | "stores" | "registry" | "outbound" | "health" | "sessions"> & {
+  telemetry: Telemetry;
+}) {
+  const writes = new Writes({ ledger: stores.ledger, now: Date.now, newId });
+  const keys = new Authenticator({ adminKey: config.adminKey, ...config.auth });
+  const approvals = new Approvals({
+    ledger: stores.ledger,
+    writes,
+    transport,
+    health,
+    registry,
+    sessions,
+    findCaller: (name) => keys.named(name),
+    telemetry,
+    ttlMs: config.approvals.ttl_s * 1000,
+    locale: config.locale,
+    now: Date.now,
+  });
+  return { writes, approvals };
+}
+
 async function openRegistry(
   config: Config,
   stores: Stores,
   allowUrl: (url: URL) => string | undefined,
 ): Promise<{ log: Logger; metrics: Metrics; registry: ToolRegistry }> {
-  const metrics = createMetrics((name) => registry.snapshot().get(name) !== undefined);
+  const metrics = createMetrics(
+    (name) => registry.snapshot().get(name) !== undefined,
+    () => stores.ledger.countPending(),
+  );
   const log = createLogger({ level: config.logLevel, onDropped: () => metrics.droppedLines.inc() });
   const registry: ToolRegistry = await ToolRegistry.open(stores.tools, {
     allowUrl,

@@ -26,6 +26,7 @@ export interface Settings {
   keepalive: { every_ms: number; as: "comment" | "chunk" | "off" };
   auth: { mode?: "keys" | "none"; keys: KeySettings[] };
   compat: "extended" | "strict";
+  approvals: ApprovalSettings;
   tools: { network?: "open" | "guarded"; allow_hosts: string[] };
 }
 
@@ -38,11 +39,19 @@ export interface UpstreamSettings {
   fallback: string[];
 }
 
+/** How people are asked about calls. */
+export interface ApprovalSettings {
+  ttl_s: number;
+  mode: "park" | "hold";
+  hold_s: number;
+}
+
 interface KeySettings {
   name: string;
   key: string;
   max_level: "read" | "write" | "admin";
   tools: string[];
+  approve: boolean;
   rate?: object;
 }
 
@@ -93,6 +102,11 @@ function yesOrNo(fallback: boolean): SettingSchema {
 function milliseconds(fallback: number): SettingSchema {
   const schema = whole(fallback, 1, MAX_TIMER_MS);
   return { ...schema, description: `${schema.description}, in milliseconds` };
+}
+
+function seconds(fallback: number, maximum: number): SettingSchema {
+  const schema = whole(fallback, 1, maximum);
+  return { ...schema, description: `${schema.description}, in seconds` };
 }
 
 function group(
@@ -157,6 +171,7 @@ const key = group(
     key: KEY,
     max_level: oneOf(["read", "write", "admin"], "write"),
     tools: list(text('a tool name, "*" stands for anything'), "a list of tool names", ["*"]),
+    approve: yesOrNo(false),
     rate: group({ per_minute: whole(undefined, 1) }),
   },
   ["name", "key"],
@@ -201,6 +216,11 @@ export const SETTINGS: SettingSchema = group({
   keepalive: section({ every_ms: milliseconds(15_000), as: oneOf(["comment", "chunk", "off"], "comment") }),
   auth: section({ mode: oneOf(["keys", "none"]), keys: list(key, "a list of client keys") }),
   compat: oneOf(["extended", "strict"], "extended"),
+  approvals: section({
+    ttl_s: seconds(900, 86_400),
+    mode: oneOf(["park", "hold"], "park"),
+    hold_s: seconds(120, 3_600),
+  }),
   tools: section({
     network: oneOf(["open", "guarded"]),
     allow_hosts: list(text("a host name or address"), "a list of host names"),

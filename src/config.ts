@@ -1,7 +1,16 @@
 import { dirname, join } from "node:path";
 import { ConfigError, type ConfigFault } from "./config-faults.ts";
 import { configFile, type Environment, type ReadFile, readSettings } from "./config-file.ts";
-import { KEY, LOG_LEVEL, PORT, type Settings, STORE, type UpstreamSettings } from "./config-schema.ts";
+import {
+  type ApprovalSettings,
+  KEY,
+  LOG_LEVEL,
+  PORT,
+  type Settings,
+  STORE,
+  type UpstreamSettings,
+} from "./config-schema.ts";
+import { isBaseUrl, isKey, isLevel, isPort, isStore } from "./config-values.ts";
 import { PROTOCOL_NAMES } from "./core/protocol/text/choose.ts";
 import { canPrompt, isPromptOnly } from "./core/protocol/text/prompt-formats.ts";
 
@@ -30,6 +39,8 @@ export interface KeyConfig {
   max_level: "read" | "write" | "admin";
   /** Globs over tool names. */
   tools: readonly string[];
+  /** May decide about calls that wait for a person. */
+  approve: boolean;
 }
 
 /** Every setting, checked and complete. Members are those of `toolweir.yaml`; see `config/toolweir.yaml` for their meaning. */
@@ -67,6 +78,7 @@ export interface Config {
   auth: { mode: "keys" | "none"; keys: readonly KeyConfig[] };
   /** `strict`: leave the `toolweir` member out of every answer. */
   compat: "extended" | "strict";
+  approvals: Readonly<ApprovalSettings>;
   tools: { network: "open" | "guarded"; allow_hosts: readonly string[] };
 }
 
@@ -143,6 +155,7 @@ class Loader {
       keepalive: settings.keepalive,
       auth: this.#auth(isLoopback(host), adminKey),
       compat: settings.compat,
+      approvals: settings.approvals,
       tools: {
         network: settings.tools.network ?? (isLoopback(host) ? "open" : "guarded"),
         allow_hosts: settings.tools.allow_hosts,
@@ -234,6 +247,13 @@ class Loader {
       "auth.keys",
       "key",
     );
+    keys.forEach(({ name }, index) => {
+      if (name !== "admin" && name !== "anonymous") return;
+      this.#fault(
+        `auth.keys[${index}].name`,
+        "another name than admin and anonymous, which stand for others",
+      );
+    });
     const admin = keys.findIndex(({ key }) => key === adminKey);
     if (admin >= 0) this.#fault(`auth.keys[${admin}].key`, "another key than the admin key");
     if (!loopback && adminKey === undefined) {
@@ -260,28 +280,6 @@ class Loader {
   #fault(path: string, expected: string, file = this.#file): void {
     this.faults.push({ file, path, expected });
   }
-}
-
-function isPort(value: string): boolean {
-  return /^\d{1,5}$/.test(value) && Number(value) <= (PORT.maximum ?? 0);
-}
-
-function isKey(value: string): boolean {
-  return new RegExp(KEY.pattern ?? "").test(value);
-}
-
-function isStore(value: string): boolean {
-  return new RegExp(STORE.pattern ?? "").test(value);
-}
-
-function isLevel(value: string): boolean {
-  return LOG_LEVEL.enum?.includes(value) ?? false;
-}
-
-function isBaseUrl(text: string): boolean {
-  const url = URL.parse(text);
-  if (!url || !/^https?:$/.test(url.protocol)) return false;
-  return url.username === "" && url.password === "" && !/[?#]/.test(text);
 }
 
 function notices(settings: Settings, config: Config): string[] {

@@ -48,6 +48,7 @@ suite("loadConfig", () => {
       keepalive: { every_ms: 15_000, as: "comment" },
       auth: { mode: "none", keys: [] },
       compat: "extended",
+      approvals: { ttl_s: 900, mode: "park", hold_s: 120 },
       tools: { network: "open", allow_hosts: [] },
       notices: [],
     });
@@ -187,7 +188,7 @@ suite("access", () => {
 
   test("a key may do what writes at most, with every tool, unless it says otherwise", () => {
     assert.deepEqual(load("auth: { keys: [{ name: a, key: k }] }").auth.keys, [
-      { name: "a", key: "k", max_level: "write", tools: ["*"] },
+      { name: "a", key: "k", max_level: "write", tools: ["*"], approve: false },
     ]);
   });
 
@@ -209,7 +210,7 @@ suite("notices", () => {
     const { auth, notices } = loadConfig({}, () => text);
     assert.equal(notices.length, 2);
     assert.match(notices.join("\n"), /^auth\.keys\[0\]\.rate.*\nauth\.keys has no effect/);
-    assert.deepEqual(Object.keys(auth.keys[0] ?? {}), ["name", "key", "max_level", "tools"]);
+    assert.deepEqual(Object.keys(auth.keys[0] ?? {}), ["name", "key", "max_level", "tools", "approve"]);
   });
 
   test("are none for a plain configuration", () => {

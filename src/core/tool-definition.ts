@@ -15,6 +15,7 @@ import { lintTool } from "./tool-lint.ts";
 import type { LintNote } from "./tool-lint-note.ts";
 import { checkPolicy } from "./tool-policy.ts";
 import { checkToolShape, memberPath } from "./tool-shape.ts";
+import { checkWrite } from "./tool-write.ts";
 
 /** A definition that may be registered. */
 export interface CheckedTool {
@@ -148,6 +149,7 @@ export function checkToolDefinition(input: unknown, options: CheckOptions = {}):
   const rules = readRules(sound as RuleMembers, schema, allowUrl, faults);
   const stateRules = readStateRules(sound as StateMembers, faults);
   if (!isFaulty("parameters")) faults.push(...checkPolicy(sound));
+  faults.push(...checkWrite(sound));
   if (faults.length > 0 || !http || Array.isArray(output)) throw refusedDefinition(faults);
   const definition = value as unknown as CheckedTool["definition"];
   return {

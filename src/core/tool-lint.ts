@@ -3,6 +3,7 @@ import { declaredProperties, placeholders, SECRET_EXAMPLE, secretNames } from ".
 import { type LintNote, note } from "./tool-lint-note.ts";
 import { lintSchema } from "./tool-lint-schema.ts";
 import { isSnakeCase, toSnakeCase, wordsOf } from "./tool-lint-words.ts";
+import { lintWrite } from "./tool-write.ts";
 
 type Definition = Omit<ToolDefinition, "version">;
 
@@ -19,6 +20,7 @@ export function lintTool(definition: Definition): LintNote[] {
     ...lintSchema(definition.parameters),
     ...lintArguments(definition),
     ...lintSafety(definition),
+    ...lintWrite(definition),
   ];
   return notes.slice(0, MAX_NOTES);
 }

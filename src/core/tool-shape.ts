@@ -3,6 +3,7 @@ import type { ErrorDetail } from "../errors.ts";
 import { RULE_SHAPES } from "./rules/rule-shape.ts";
 import { step, stepsOf } from "./schema/pointer.ts";
 import { POLICY_SHAPES } from "./tool-policy.ts";
+import { WRITE_SHAPES } from "./tool-write.ts";
 
 /** Members of the public contract that this version cannot honour. Ignoring a guard in silence would be unsafe. */
 const NOT_SUPPORTED: ReadonlySet<string> = new Set(["rate", "quota", "deprecated", "canary", "thought"]);
@@ -73,6 +74,7 @@ const SHAPE: SchemaObject = {
     },
     ...RULE_SHAPES,
     ...POLICY_SHAPES,
+    ...WRITE_SHAPES,
     tags: words,
     keywords: words,
     examples: { type: "array", maxItems: 20, default: [] },

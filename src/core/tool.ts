@@ -96,6 +96,12 @@ export interface ToolDefinition {
   level: ToolLevel;
   /** `never` lifts the approval that a `write` tool needs otherwise. */
   confirm: "auto" | "never";
+  /** The tool remembers the key that a call carries, and does nothing twice under one key. */
+  idempotency?: { mode: "key"; header?: string; ttl_s: number };
+  /** Statuses with which the tool says that it has not done anything. */
+  errors_mean_not_done?: readonly number[];
+  /** The key that asked for a call may not approve it. */
+  four_eyes?: boolean;
   timeout_ms: number;
   /** Further attempts after a transient failure. */
   retry: number;

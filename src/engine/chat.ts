@@ -3,15 +3,17 @@ import { asGatewayError, type GatewayError } from "../errors.ts";
 import type { Ending } from "./answer/answer.ts";
 import { StreamAnswer } from "./answer/answer-stream.ts";
 import { WholeAnswer } from "./answer/answer-whole.ts";
+import type { ParkedRun } from "./approvals/parked.ts";
+import { wholeConversation } from "./conversation.ts";
 import { chainingHint, withInstruction } from "./hints.ts";
 import { isoTime } from "./iso-time.ts";
-import { restoreTurns } from "./kept-turns.ts";
 import { type Caller, makeOffer, type Offer } from "./offer.ts";
 import { type OpenRun, OpenRuns } from "./open-runs.ts";
 import { ClientGone, type ClientSink } from "./ports/client.ts";
 import type { RegisteredTool, ToolSnapshot } from "./registry/tool-snapshot.ts";
 import { runRounds } from "./run.ts";
-import type { EngineDeps, RunWatch } from "./run-options.ts";
+import { afterWrite } from "./run-error.ts";
+import type { ApprovalMode, EngineDeps, RunWatch } from "./run-options.ts";
 import type { RunBook } from "./run-record.ts";
 import { Run } from "./run-state.ts";
 import { type Selection, selectTools } from "./selection/select.ts";
@@ -47,6 +49,10 @@ export interface ChatCall {
   /** Where the answer is streamed to; absent for an unstreamed request. */
   sink: ClientSink | undefined;
   watch: RunWatch | undefined;
+  /** What happens when calls wait for a person. */
+  approvalMode: ApprovalMode;
+  /** The parked run that is gone on with. */
+  resumed: ParkedRun | undefined;
 }
 
 export interface ChatDeps extends EngineDeps {
@@ -142,6 +148,9 @@ export class ChatEngine {
       signal: call.stop.signal,
       dryRun: call.dryRun,
       watch: call.watch,
+      approvalMode: call.approvalMode,
+      toolsHeader: call.toolsHeader,
+      isResumed: call.resumed !== undefined,
       onRecord: () => this.#deps.book.changed(call.runId),
     });
     noteSelection(run, selection.made);
@@ -149,7 +158,7 @@ export class ChatEngine {
     this.#deps.book.add(caller.name, run.record, tools);
     if (answer instanceof StreamAnswer) open.answer = answer;
     try {
-      const ending = await this.#rounds(run);
+      const ending = await this.#rounds(run, call.resumed);
       finishRecord(run, ending.summary.stop_reason, undefined, this.#deps.now());
       await noteSession(run);
       scope.end({ stopReason: ending.summary.stop_reason, rounds: run.round });
@@ -187,12 +196,8 @@ export class ChatEngine {
     return session;
   }
 
-  async #rounds(run: Run): Promise<Ending> {
-    if (run.messages.some((message) => message.role === "assistant" && message.tool_calls?.length)) {
-      const { stores, now, locale } = this.#deps;
-      const restored = await restoreTurns(stores.keptTurns, run.owner, run.messages, now(), locale);
-      if (restored.some((message, index) => message !== run.messages[index])) run.messages = restored;
-    }
+  async #rounds(run: Run, resumed: ParkedRun | undefined): Promise<Ending> {
+    run.messages = await wholeConversation(run, resumed);
     const hint = this.#deps.hints ? chainingHint(run.offer, run.locale) : undefined;
     if (hint !== undefined) run.messages = withInstruction(run.messages, hint);
     return runRounds(run);
@@ -214,7 +219,7 @@ export class ChatEngine {
 
   /** After the first byte the error goes into the stream; a client that has left gets none. */
   async #failed(run: Run, thrown: unknown, { sink, stop }: ChatCall): Promise<undefined> {
-    const error = asGatewayError(thrown);
+    const error = run.wrote ? afterWrite(asGatewayError(thrown), run.id) : asGatewayError(thrown);
     const gone = stop.signal.reason instanceof ClientGone;
     finishRecord(run, gone ? "cancelled" : "error", gone ? undefined : error, this.#deps.now());
     await noteSession(run);

@@ -47,30 +47,43 @@ export async function keepTurn(
   await store.keep(conversation(owner, turn.asked), kept, MEMORY_MS);
 }
 
+/** How kept turns are put back. */
+export interface RestoreOptions {
+  locale: "en" | "zh";
+  /** Brings a kept result up to date. */
+  told(message: ChatMessage): Promise<ChatMessage>;
+  /** What stands for a message that is no turn with calls of the client, if anything does; `asked` is what the client had said before. */
+  other(message: ChatMessage, asked: ChatMessage | undefined): Promise<readonly ChatMessage[] | undefined>;
+}
+
 /**
  * Puts kept turns back into a conversation: what the gateway's rounds before it added, the model's own assistant message with
  * all its calls, the kept results and the client's tool messages in the order of the calls. Results that have expired are
- * replaced by a message that says so.
+ * replaced by a message that says so; `told` brings others up to date.
  */
 export async function restoreTurns(
   store: KeptTurnStore,
   owner: TurnOwner,
   messages: readonly ChatMessage[],
   now: number,
-  locale: "en" | "zh",
+  { locale, told, other }: RestoreOptions,
 ): Promise<ChatMessage[]> {
   const restored: ChatMessage[] = [];
   for (let at = 0; at < messages.length; at++) {
     const message = messages[at] as ChatMessage;
     const first = message.role === "assistant" ? message.tool_calls?.[0]?.id : undefined;
     const turn =
-      typeof first === "string" ? await store.find(conversation(owner, messages[at - 1]), first) : undefined;
+      typeof first === "string"
+        ? await store.find(conversation(owner, askedBefore(messages, at)), first)
+        : undefined;
     if (!turn) {
-      restored.push(message);
+      restored.push(...((await other(message, askedBefore(messages, at))) ?? [message]));
       continue;
     }
     const answers = followingToolMessages(messages, at);
-    restored.push(...wholeTurn(turn, answers, now, locale));
+    const results: Record<string, ChatMessage> = {};
+    for (const [id, result] of Object.entries(turn.results)) results[id] = await told(result as ChatMessage);
+    restored.push(...wholeTurn({ ...turn, results }, answers, now, locale));
     at += answers.length;
   }
   return restored;
@@ -80,13 +93,18 @@ export async function restoreTurns(
  * Some providers give their calls the same ids in every conversation, so an id alone could bring up another one's results. What
  * the client said before the turn is what it repeats most faithfully: instructions get the time, and histories are cut.
  */
-function conversation({ caller, user }: TurnOwner, asked: ChatMessage | undefined): string {
+export function conversation({ caller, user }: TurnOwner, asked: ChatMessage | undefined): string {
   const content = asked?.content;
   const said = Array.isArray(content) ? content.map((part) => textOf(part)).join("") : String(content ?? "");
   return `${caller} ${canonicalHash([user ?? "", asked?.role ?? "", said])}`;
 }
 
 const textOf = (part: unknown): string => (isObject(part) ? String(part["text"] ?? "") : "");
+
+/** What the client said last before a message of the assistant. */
+function askedBefore(messages: readonly ChatMessage[], at: number): ChatMessage | undefined {
+  return messages.slice(0, at).findLast(({ role }) => role !== "assistant");
+}
 
 /** The tool messages right after an assistant message. */
 function followingToolMessages(messages: readonly ChatMessage[], at: number): ChatMessage[] {

@@ -1,5 +1,7 @@
 import type { ChatRequest } from "../core/protocol/wire.ts";
 import type { Answer } from "./answer/answer.ts";
+import type { Approvals } from "./approvals/approvals.ts";
+import type { Writes } from "./approvals/writes.ts";
 import type { SharedCalls } from "./calls/shared-calls.ts";
 import type { ToolHealth } from "./calls/tool-health.ts";
 import type { Limits } from "./limits.ts";
@@ -19,6 +21,10 @@ export interface EngineDeps {
   shared: SharedCalls;
   stores: Stores;
   telemetry: Telemetry;
+  writes: Writes;
+  approvals: Approvals;
+  /** How long a stream waits for decisions, in milliseconds. */
+  holdMs: number;
   limits: Limits;
   locale: "en" | "zh";
   repair: "safe" | "off";
@@ -30,6 +36,9 @@ export interface EngineDeps {
   now(): number;
   newId(prefix: string): string;
 }
+
+/** The run ends and can be gone on with (`park`), waits for a while first (`hold`), or asks through a call of a client's tool (`client`). */
+export type ApprovalMode = "park" | "hold" | "client";
 
 /** Who wants to know what a run may change. */
 export interface RunWatch {
@@ -64,6 +73,12 @@ export interface RunOptions {
   /** Judge every call, and send nothing to a tool. */
   dryRun: boolean;
   watch?: RunWatch | undefined;
+  /** What happens when calls wait for a person. */
+  approvalMode: ApprovalMode;
+  /** The model goes on in a turn that it began in another run. */
+  isResumed: boolean;
+  /** `x-toolweir-tools`. */
+  toolsHeader: string | undefined;
   /** Called after every change of the record. */
   onRecord(): void;
 }

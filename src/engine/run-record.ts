@@ -3,6 +3,7 @@ import type { JsonValue } from "../core/json/value.ts";
 import type { Usage } from "../core/protocol/wire.ts";
 import type { PolicyRecord } from "./calls/policy.ts";
 import type { Change } from "./gates/gate.ts";
+import type { LedgerState } from "./ports/ledger.ts";
 import type { ToolSnapshot } from "./registry/tool-snapshot.ts";
 import type { HopelessNote } from "./reply/hopeless-calls.ts";
 import type { SelectedTool } from "./selection/select.ts";
@@ -39,6 +40,7 @@ export interface CallRecord {
     | "duplicate"
     | "known"
     | "cached"
+    | "pending"
     | "dry_run";
   /** Ids of the calls whose results it refers to. */
   needs?: readonly string[];
@@ -50,6 +52,8 @@ export interface CallRecord {
   duration_ms: number;
   /** Of the called tool's own failure where its fallback then succeeded. */
   error_kind?: string;
+  /** Of a call that may change something: its entry in the ledger, and the state that the run left it in. */
+  write?: { id: string; state: LedgerState };
   /** What policies did about it, in order. */
   policy?: readonly PolicyRecord[];
 }

@@ -2,7 +2,14 @@ import type { JsonPath, JsonValue } from "../core/json/value.ts";
 import type { OpenCall, ToolCall } from "../core/protocol/accumulator.ts";
 import { addUsage } from "../core/protocol/visible.ts";
 import type { ChatMessage, ChatRequest, FinishReason, Usage } from "../core/protocol/wire.ts";
-import type { Answer, Ending, RunSummary, StopReason, ToolSummary } from "./answer/answer.ts";
+import type {
+  Answer,
+  Ending,
+  PendingApproval,
+  RunSummary,
+  StopReason,
+  ToolSummary,
+} from "./answer/answer.ts";
 import { Corrections } from "./calls/corrections.ts";
 import { LoopWatch } from "./calls/loop-watch.ts";
 import type { TurnOwner } from "./kept-turns.ts";
@@ -12,7 +19,7 @@ import type { RunScope } from "./ports/telemetry.ts";
 import type { RegisteredTool, ToolSnapshot } from "./registry/tool-snapshot.ts";
 import { HopelessCalls } from "./reply/hopeless-calls.ts";
 import { keptStart, newCall, newRecord, newRound } from "./run-journal.ts";
-import type { EngineDeps, RunOptions, RunWatch } from "./run-options.ts";
+import type { ApprovalMode, EngineDeps, RunOptions, RunWatch } from "./run-options.ts";
 import type { CallRecord, RoundRecord, RunRecord } from "./run-record.ts";
 import type { RunSession } from "./sessions/run-session.ts";
 
@@ -34,6 +41,9 @@ export class Run {
   readonly signal: AbortSignal;
   readonly dryRun: boolean;
   readonly watch: RunWatch | undefined;
+  readonly approvalMode: ApprovalMode;
+  readonly isResumed: boolean;
+  readonly toolsHeader: string | undefined;
   readonly deps: EngineDeps;
   readonly locale: "en" | "zh";
   readonly record: RunRecord;
@@ -48,6 +58,10 @@ export class Run {
   usage: Usage | undefined;
   /** The model has been asked to complete a call that was cut off. */
   continued = false;
+  /** A tool that may change something was asked. */
+  wrote = false;
+  /** Calls that wait for a person. */
+  pending: readonly PendingApproval[] = [];
   /** Set when the next round is the last one. */
   lastRound: StopReason | undefined;
   readonly #startedAt: number;
@@ -75,6 +89,9 @@ export class Run {
     this.signal = options.signal;
     this.dryRun = options.dryRun;
     this.watch = options.watch;
+    this.approvalMode = options.approvalMode;
+    this.isResumed = options.isResumed;
+    this.toolsHeader = options.toolsHeader;
     this.onRecord = options.onRecord;
     this.messages = options.request.messages;
     this.hopeless = new HopelessCalls(deps.locale, deps.cancelEarly);
@@ -178,6 +195,12 @@ export class Run {
     return record;
   }
 
+  /** What became of a call that may change something. */
+  noteWrite(callId: string, write: NonNullable<CallRecord["write"]>): void {
+    const call = this.record.rounds.at(-1)?.calls.find(({ call_id }) => call_id === callId);
+    if (call) call.write = write;
+  }
+
   addUsage(usage: Usage | undefined): void {
     this.#usages.push(usage ?? null);
     if (usage) this.usage = addUsage(this.usage, usage);
@@ -203,6 +226,7 @@ export class Run {
       rounds: this.round,
       tools: this.#tools.toSorted((a, b) => placeOf(a) - placeOf(b)),
       usage_by_round: this.#usages,
+      ...(this.pending.length > 0 && { pending_approvals: this.pending }),
     };
   }
 }

@@ -2,6 +2,8 @@ import type { ToolCall } from "../core/protocol/accumulator.ts";
 import type { ChatMessage, FinishReason } from "../core/protocol/wire.ts";
 import type { Ending, StopReason } from "./answer/answer.ts";
 import { WholeAnswer } from "./answer/answer-whole.ts";
+import { keepable, type WaitingTurn, waitOrPark } from "./approvals/park.ts";
+import { pendingOf } from "./approvals/told.ts";
 import { executeCalls, toChatMessage } from "./calls/execute.ts";
 import type { CallResult } from "./calls/planned-call.ts";
 import { keepTurn } from "./kept-turns.ts";
@@ -18,7 +20,8 @@ import type { Run } from "./run-state.ts";
  * 2. Every gateway call of a reply is answered before the model is asked again, and runs once.
  * 3. A reply that was cut off never runs a call; once in a run the model is asked to complete it.
  * 4. Calls of client tools end the run; what the gateway did in it is kept for its continuation.
- * 5. When a limit is reached the model gets one last round without tools, whose text ends the run. A call of a client's tool that
+ * 5. Calls that a person has to approve end the run too, unless the decision is waited for; what it did is kept, to go on from.
+ * 6. When a limit is reached the model gets one last round without tools, whose text ends the run. A call of a client's tool that
  *    it makes all the same is handed over, since the client has seen it come.
  */
 export async function runRounds(run: Run): Promise<Ending> {
@@ -38,15 +41,37 @@ async function rounds(run: Run): Promise<Ending> {
     if (run.lastRound && clientCalls.length === 0) return run.ending("stop", run.lastRound);
     for (const call of clientCalls) run.recordCall(call, "client");
     const turn = run.lastRound ? { ...reply, calls: clientCalls } : reply;
-    const mine = turn.calls.filter((call) => !clientCalls.includes(call));
-    const results = mine.length > 0 ? await executeCalls(run, mine) : [];
-    run.corrections.count(results.map(({ call, refused }) => ({ name: call.name, refused })));
+    const results = await execute(
+      run,
+      turn.calls.filter((call) => !clientCalls.includes(call)),
+    );
+    const before = run.messages.slice(given);
     if (clientCalls.length > 0) {
-      await keep(run, turn, { clientCalls, results, before: run.messages.slice(given) });
+      await keep(run, turn, { clientCalls, results, before });
       return run.ending("tool_calls", "client_tools");
     }
-    goOn(run, reply, results);
+    const decided = await decide(run, reply, { before, results });
+    if ("ending" in decided) return decided.ending;
+    goOn(run, reply, decided.results);
   }
+}
+
+/** What the gateway's calls of a turn came to. */
+async function execute(run: Run, calls: readonly ToolCall[]): Promise<CallResult[]> {
+  const results = calls.length > 0 ? await executeCalls(run, calls) : [];
+  run.corrections.count(results.map(({ call, refused }) => ({ name: call.name, refused })));
+  run.pending = results.flatMap(({ pending }) => (pending ? pendingOf(pending) : []));
+  return results;
+}
+
+/** The results of a turn, or the end of the run if calls in it wait for a person. */
+async function decide(
+  run: Run,
+  reply: Reply,
+  { before, results }: Pick<WaitingTurn, "before" | "results">,
+): Promise<{ results: readonly CallResult[] } | { ending: Ending }> {
+  if (run.pending.length === 0) return { results };
+  return waitOrPark(run, { before, assistant: assistantMessage(reply, results), results });
 }
 
 async function wholeReply(run: Run): Promise<Reply> {
@@ -92,9 +117,9 @@ async function keep(
   if (turn.results.length + turn.before.length === 0) return;
   const kept = {
     ...turn,
-    asked: run.request.messages.at(-1),
+    asked: run.request.messages.findLast(({ role }) => role !== "assistant"),
     assistant: assistantMessage(reply, turn.results),
-    results: turn.results.map(({ message }) => toChatMessage(message)),
+    results: keepable(turn.results),
   };
   await keepTurn(run.deps.stores.keptTurns, run.owner, kept, run.deps.now());
 }

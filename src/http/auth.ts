@@ -13,6 +13,8 @@ export interface Caller {
   readonly maxLevel: ToolLevel;
   /** Globs over the names of the tools this caller may use. */
   readonly tools: readonly string[];
+  /** May decide about calls that wait for a person. */
+  readonly mayApprove: boolean;
   /** The `Authorization` value to hand to an upstream without a key of its own; never a key of this gateway. */
   readonly credential: string | undefined;
 }
@@ -22,6 +24,7 @@ export interface ClientKey {
   key: string;
   max_level: ToolLevel;
   tools: readonly string[];
+  approve?: boolean;
 }
 
 export interface AuthSettings {
@@ -42,6 +45,7 @@ export const ANONYMOUS: Caller = {
   kind: "open",
   maxLevel: "read",
   tools: [],
+  mayApprove: false,
   credential: undefined,
 };
 
@@ -60,10 +64,7 @@ export class Authenticator {
   readonly #clientOpen: boolean;
 
   constructor({ adminKey, mode, keys }: AuthSettings) {
-    const clients = keys.map(({ name, key, max_level, tools }) => ({
-      digest: digest(key),
-      caller: { name, kind: "client", maxLevel: max_level, tools, credential: undefined } satisfies Caller,
-    }));
+    const clients = keys.map((key) => ({ digest: digest(key.key), caller: clientOf(key) }));
     this.#managed = adminKey !== undefined;
     this.#clientOpen = mode === "none" || (!this.#managed && keys.length === 0);
     const admin: Caller = {
@@ -71,6 +72,7 @@ export class Authenticator {
       kind: "admin",
       maxLevel: "admin",
       tools: ["*"],
+      mayApprove: true,
       credential: undefined,
     };
     // The admin key is last, so that it wins over a client key that was set to the same value.
@@ -94,6 +96,12 @@ export class Authenticator {
     throw new GatewayError("invalid_api_key", "The API key is not valid.");
   }
 
+  /** Whoever has this name now: the one behind a key, or those who need none. */
+  named(name: string): Caller | undefined {
+    if (name === ANONYMOUS.name) return this.#clientOpen ? this.#open(undefined) : undefined;
+    return this.#keys.findLast(({ caller }) => caller.name === name)?.caller;
+  }
+
   #open(authorization: string | undefined): Caller {
     // Who may register any tool gains nothing by calling one; who may not is held to what needs no elevation.
     const maxLevel = this.#managed ? "write" : "admin";
@@ -102,6 +110,7 @@ export class Authenticator {
       kind: "open",
       maxLevel,
       tools: ["*"],
+      mayApprove: !this.#managed,
       credential: authorization || undefined,
     };
   }
@@ -123,6 +132,17 @@ export class Authenticator {
     if (this.#known.size >= REMEMBERED) this.#known.clear();
     this.#known.set(authorization, caller);
   }
+}
+
+function clientOf({ name, max_level, tools, approve }: ClientKey): Caller {
+  return {
+    name,
+    kind: "client",
+    maxLevel: max_level,
+    tools,
+    mayApprove: approve === true,
+    credential: undefined,
+  };
 }
 
 function bearerToken(authorization: string | undefined): string | undefined {

@@ -1,5 +1,7 @@
 import { hash } from "node:crypto";
 import type { FastifyReply, FastifyRequest } from "fastify";
+import { stringifyJson } from "../core/json/stringify.ts";
+import type { JsonValue } from "../core/json/value.ts";
 import type { AnswerKey, Claim, Earlier, KeptAnswer, KeptAnswers } from "../engine/answer/kept-answers.ts";
 import type { ClientSink } from "../engine/ports/client.ts";
 import type { RunWatch } from "../engine/run-options.ts";
@@ -29,8 +31,11 @@ export class Repetition implements RunWatch {
   #frames: string[] | undefined;
   #length = 0;
   #stopReason = "";
+  readonly #key: AnswerKey | undefined;
 
-  constructor(request: FastifyRequest, reply: FastifyReply, answers: KeptAnswers) {
+  /** Every request with the same `key` is the same request; without one it is what the request says. */
+  constructor(request: FastifyRequest, reply: FastifyReply, answers: KeptAnswers, key?: AnswerKey) {
+    this.#key = key;
     this.#answers = answers;
     this.#request = request;
     this.#runId = String(reply.getHeader("x-toolweir-run-id"));
@@ -42,7 +47,7 @@ export class Repetition implements RunWatch {
    */
   async earlier(): Promise<Earlier | undefined> {
     const { headers } = this.#request;
-    const key = givenKey(this.#request);
+    const key = this.#key ?? givenKey(this.#request);
     if (!key) {
       const isRetry = Number(headers["x-stainless-retry-count"]) >= 1;
       return isRetry ? this.#answers.find(impliedKey(this.#request)) : undefined;
@@ -112,7 +117,7 @@ export class Repetition implements RunWatch {
   #answered(body: object | undefined): KeptAnswer | undefined {
     if (this.#stopReason === "cancelled" || (this.#stopReason === "error" && !this.#claim?.wrote))
       return undefined;
-    const text = body ? JSON.stringify(body) : (this.#frames ?? []).join("");
+    const text = body ? stringifyJson(body as unknown as JsonValue) : (this.#frames ?? []).join("");
     return text !== "" && text.length <= MAX_KEPT ? { status: 200, body: text } : undefined;
   }
 

@@ -58,7 +58,7 @@ export function createToolTransport(
       const refusal = policy.allowUrl(url);
       if (refusal) throw new ToolFailure("invalid_request", refusal);
       const agent = tool.level === "read" ? reused : fresh;
-      const dispatch = { ...toDispatch(request, url), headers: headersOf(request, attempt) };
+      const dispatch = { ...toDispatch(request, url), headers: headersOf(tool, request, attempt) };
       const reply = await exchange({ agent, dispatch, timeoutMs: tool.timeout_ms, maxReadBytes }, signal);
       return { ...reply, body: scrub(reply.body, sent) };
     },
@@ -97,7 +97,12 @@ function toDispatch(request: RenderedRequest, url: URL): Dispatcher.DispatchOpti
   return { origin: url.origin, path: url.pathname + url.search, method, body: body ?? null };
 }
 
-function headersOf(request: RenderedRequest, attempt: ToolAttempt): Record<string, string> {
+function headersOf(
+  { idempotency }: ToolDefinition,
+  request: RenderedRequest,
+  attempt: ToolAttempt,
+): Record<string, string> {
+  const keyHeader = idempotency?.header?.toLowerCase() ?? "idempotency-key";
   const own = Object.entries(request.headers).filter(([name]) => !isReservedHeader(name));
   return {
     accept: "application/json, */*;q=0.5",
@@ -109,6 +114,7 @@ function headersOf(request: RenderedRequest, attempt: ToolAttempt): Record<strin
     ...identity("x-toolweir-session", attempt.sessionId),
     ...identity("x-toolweir-user", attempt.user),
     ...identity("idempotency-key", attempt.idempotencyKey),
+    ...identity(keyHeader, attempt.idempotencyKey),
     ...identity("traceparent", attempt.traceparent),
     "x-toolweir-hops": "1",
   };

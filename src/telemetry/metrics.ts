@@ -1,5 +1,5 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from "prom-client";
-import type { GateNote, ToolOutcome } from "../engine/ports/telemetry.ts";
+import type { GateNote, LedgerNote, ToolOutcome } from "../engine/ports/telemetry.ts";
 
 /** Tools beyond this many share the label `other`. */
 const MAX_TOOL_LABELS = 200;
@@ -27,6 +27,15 @@ const STOP_REASONS = new Set([
   "error",
 ]);
 
+const APPROVAL_STEPS: ReadonlySet<LedgerNote["step"]> = new Set([
+  "requested",
+  "approved",
+  "denied",
+  "expired",
+  "stale",
+  "cancelled",
+]);
+
 const METHODS = new Set(["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"]);
 
 const FAST = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1];
@@ -39,11 +48,15 @@ export type Metrics = ReturnType<typeof createMetrics>;
  * Every series of `/metrics`, in one registry of its own. No label is unbounded: a route is a pattern, an upstream is configured, a
  * code, gate, problem, repair, outcome or stop reason is from a closed list, and a tool is a registered name (the first 200 of them, the
  * rest is `other`; what the model made up is `unknown`). Never a key, user, session, model, URL or message.
+ * `pendingApprovals` counts the calls that await a person, when it is asked.
  */
-export function createMetrics(isRegistered: (tool: string) => boolean) {
+export function createMetrics(
+  isRegistered: (tool: string) => boolean,
+  pendingApprovals: () => Promise<number> = async () => 0,
+) {
   const register = new Registry();
   collectDefaultMetrics({ register });
-  const series = createSeries(register);
+  const series = createSeries(register, pendingApprovals);
   const tools = new Map<string, ToolSeries>();
 
   return {
@@ -92,6 +105,8 @@ export interface ToolSeries {
   refused(): void;
   shared(from: "cache" | "request" | "none"): void;
   breakerOpened(): void;
+  /** A call that may change something has come to another step. */
+  ledger(step: LedgerNote["step"]): void;
 }
 
 function toolLabel(
@@ -131,12 +146,42 @@ function toolSeries(series: Series, tool: string): ToolSeries {
     refused: () => refusals.inc(),
     shared: (from) => shared[from].inc(),
     breakerOpened: () => series.breakers.inc({ tool }),
+    ledger(step) {
+      if (step === "outcome_unknown") series.unknownOutcomes.inc({ tool });
+      else if (APPROVAL_STEPS.has(step)) series.approvals.inc({ tool, outcome: step });
+    },
   };
 }
 
 type Series = ReturnType<typeof createSeries>;
 
-function createSeries(register: Registry) {
+function approvalSeries(register: Registry, pendingApprovals: () => Promise<number>) {
+  const registers = [register];
+  return {
+    approvals: new Counter({
+      name: "toolweir_approvals_total",
+      help: "Approvals asked for, and what became of them.",
+      labelNames: ["tool", "outcome"],
+      registers,
+    }),
+    pendingApprovals: new Gauge({
+      name: "toolweir_approvals_pending",
+      help: "Calls that await an approval now.",
+      registers,
+      async collect() {
+        this.set(await pendingApprovals().catch(() => Number.NaN));
+      },
+    }),
+    unknownOutcomes: new Counter({
+      name: "toolweir_unknown_outcomes_total",
+      help: "Calls that may have changed something, or not: somebody has to look.",
+      labelNames: ["tool"],
+      registers,
+    }),
+  };
+}
+
+function createSeries(register: Registry, pendingApprovals: () => Promise<number>) {
   const counter = <L extends string>(name: string, help: string, labelNames: readonly L[] = []) =>
     new Counter({ name: `toolweir_${name}`, help, labelNames, registers: [register] });
   const seconds = <L extends string>(
@@ -192,6 +237,7 @@ function createSeries(register: Registry) {
     breakers: counter("breaker_opened_total", "How often a tool was left alone because it kept failing.", [
       "tool",
     ]),
+    ...approvalSeries(register, pendingApprovals),
     requests: counter("http_requests_total", "Answered HTTP requests.", ["route", "method", "status_class"]),
     droppedLines: counter("log_lines_dropped_total", "Log lines lost because the log's reader was too slow."),
   };

@@ -2,6 +2,7 @@ import { SpanKind } from "@opentelemetry/api";
 import type { Logger } from "pino";
 import type {
   GateNote,
+  LedgerNote,
   PolicyNote,
   RoundScope,
   RunEnd,
@@ -34,7 +35,27 @@ export interface TelemetryParts {
  * 5. ending anything twice counts once.
  */
 export function createTelemetry(parts: TelemetryParts): Telemetry {
-  return { startRun: (info) => new ObservedRun(parts, info) };
+  return { startRun: (info) => new ObservedRun(parts, info), ledger: (note) => noteLedger(parts, note) };
+}
+
+function noteLedger({ metrics, logger }: TelemetryParts, note: LedgerNote): void {
+  const { tool, id, runId, sessionId, step, end } = note;
+  const series = metrics.tool(tool);
+  series.ledger(step);
+  if (end) series.ended(end.outcome, end.durationMs / 1000);
+  const level = step === "outcome_unknown" ? "warn" : "info";
+  if (!logger.isLevelEnabled(level)) return;
+  logger[level]({
+    trace_id: null,
+    run_id: runId,
+    session_id: clip(sessionId),
+    tool_name: clip(tool),
+    stage: "approval",
+    status: step,
+    duration_ms: end?.durationMs ?? null,
+    error: step === "outcome_unknown" ? step : null,
+    approval_id: id,
+  });
 }
 
 const MAX_NAME = 128;

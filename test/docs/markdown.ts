@@ -22,6 +22,7 @@ export const DOCUMENTS = [
   "docs/tools.md",
   "docs/configuration.md",
   "docs/protocols.md",
+  "docs/approvals.md",
   "AGENTS.md",
   "CONTRIBUTING.md",
 ] as const;

@@ -15,14 +15,18 @@ interface Recorded {
     calls: {
       raw: string;
       outcome: string;
-      gates: { gate: string; pass: boolean; problem?: string; repairs?: string[] }[];
+      gates: { gate: string; pass: boolean; problem?: string; repairs?: string[]; approval?: string }[];
     }[];
   }[];
 }
 
-async function recordOf(gateway: { url: string }, summary: Record<string, unknown>) {
+async function callsOf(gateway: { url: string }, summary: Record<string, unknown>) {
   const response = await send(gateway, `/runs/${summary["run_id"]}`, undefined, {}, "GET");
-  const [call] = ((await response.json()) as Recorded).rounds.flatMap(({ calls }) => calls);
+  return ((await response.json()) as Recorded).rounds.flatMap(({ calls }) => calls);
+}
+
+async function recordOf(gateway: { url: string }, summary: Record<string, unknown>) {
+  const [call] = await callsOf(gateway, summary);
   assert.ok(call);
   return call;
 }
@@ -50,24 +54,22 @@ test("a read call with broken arguments of one reading runs with them, and every
   assert.deepEqual(JSON.parse(sent), { place: "Paris" }, "the model server gets JSON back");
 });
 
-test("a write call with broken arguments does not run, not even where writes need no approval; JSON then does", async (t) => {
+test("a write call with broken arguments waits for a person, even where writes need no approval; JSON runs", async (t) => {
   const { upstream, tools, gateway } = await startWorld(t, []);
   const write = { level: "write", confirm: "never" };
   await registerTool(gateway, "set_place", { url: tools.urlOf("set_place"), ...write });
   tools.script("set_place", [json({ done: true })]);
   upstream.script("m", [
-    calling("set_place", '{"place":"Paris",}'),
     calling("set_place", '{"place":"Paris"}'),
-    streamed(ANSWERS),
+    calling("set_place", '{"place":"Oslo",}'),
   ]);
   const { summary } = await stream(gateway, ask("m"));
-  const told = upstream.of("m")[1]?.body.messages.at(-1);
-  assert.equal(tools.of("set_place").length, 1, "only the second call ran");
-  assert.match(String(told?.content), /needs a person's approval/);
-  const call = await recordOf(gateway, summary);
-  assert.equal(call.outcome, "rejected");
-  assert.deepEqual(call.gates[0]?.repairs, ["trailing_comma"]);
-  assert.deepEqual([call.gates.at(-1)?.gate, call.gates.at(-1)?.problem], ["context", "repaired"]);
+  assert.equal(tools.of("set_place").length, 1, "only the first call ran");
+  assert.equal(summary["stop_reason"], "approval_required");
+  const [first, second] = await callsOf(gateway, summary);
+  assert.deepEqual([first?.outcome, second?.outcome], ["ok", "pending"]);
+  assert.deepEqual(second?.gates[0]?.repairs, ["trailing_comma"]);
+  assert.equal(second?.gates.at(-1)?.approval, "repaired");
 });
 
 test("with repair: off broken arguments are explained to the model", async (t) => {

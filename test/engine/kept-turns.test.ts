@@ -35,7 +35,11 @@ async function keptTurn(calls = [weather("s1"), askCall, weather("s2")], rounds 
 }
 
 const restore = (store: KeptTurnStore, messages: ChatMessage[], now = 1, owner = OWNER) =>
-  restoreTurns(store, owner, messages, now, "en");
+  restoreTurns(store, owner, messages, now, {
+    locale: "en",
+    told: async (message) => message,
+    other: async () => undefined,
+  });
 
 const back = [QUESTION, assistant("u1"), toolMessage("u1", "Paris")];
 const idsOf = (messages: readonly ChatMessage[]) =>

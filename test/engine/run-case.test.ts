@@ -14,7 +14,7 @@ const parameters = {
 };
 const TOOLS = [
   toolNamed("get_weather", { parameters }),
-  toolNamed("put", { level: "write", parameters }),
+  toolNamed("put", { parameters, max_calls_per_run: 1 }),
   toolNamed("now", { parameters: undefined }),
   toolNamed("book", { parameters, normalize: { days: ["chinese_number"] } }),
 ];
@@ -84,11 +84,12 @@ test("a tool that nobody declared has the declared ones beside it, and no reduce
 });
 
 test("what a later gate refused is expected to be read, and the note says by which gate", async () => {
-  const first = [call("c1", '{"city":"x"}', "put"), call("c2", '{"town":"x"}', "put")];
-  assert.equal((await caseOf(first)).id, "run1_1_2", "one refused for its text comes first");
-  const made = await caseOf(first.slice(0, 1));
-  assert.deepEqual([made.expect.error_kind, made.expect.arguments], [null, { city: "x" }]);
-  assert.match(made.expect.note, /context gate refused the call \(approval\)/);
+  const cities = ["x", "y"].map((city, at) => call(`c${at + 1}`, `{"city":"${city}"}`, "put"));
+  const calls = [...cities, call("c4", '{"town":"x"}', "put")];
+  assert.equal((await caseOf(calls)).id, "run1_1_3", "one refused for its text comes first");
+  const made = await caseOf(cities);
+  assert.deepEqual([made.expect.error_kind, made.expect.arguments], [null, { city: "y" }]);
+  assert.match(made.expect.note, /context gate refused the call \(max_calls_per_run\)/);
 });
 
 test("a tool without parameters, and the language of the gateway, are as they were", async () => {

@@ -16,6 +16,7 @@ test("a client key opens the client API with its own level and tools, and not th
       kind: "client",
       maxLevel: "write",
       tools: ["get_*"],
+      mayApprove: false,
       credential: undefined,
     });
   }
@@ -136,4 +137,18 @@ test("more addresses than the brake remembers make it forget, not grow", () => {
   for (let times = 0; times < 50; times++) brake.failed("a");
   for (let at = 0; at < 10_000; at++) brake.failed(`x${at}`);
   brake.failed("a");
+});
+
+test("a caller is found by name as long as there is a key of it, or nobody needs one", () => {
+  const auth = new Authenticator({
+    ...KEYED,
+    keys: [{ ...KEYED.keys[0], name: "app", key: "k", max_level: "read", tools: [], approve: true }],
+  });
+  assert.deepEqual([auth.named("app")?.maxLevel, auth.named("app")?.mayApprove], ["read", true]);
+  assert.deepEqual([auth.named("admin")?.kind, auth.named("admin")?.mayApprove], ["admin", true]);
+  assert.deepEqual([auth.named("gone"), auth.named("anonymous")], [undefined, undefined]);
+  const open = new Authenticator({ adminKey: undefined, mode: "none", keys: [] });
+  assert.deepEqual([open.named("anonymous")?.mayApprove, open.named("admin")], [true, undefined]);
+  const half = new Authenticator({ adminKey: "a", mode: "none", keys: [] });
+  assert.equal(half.named("anonymous")?.mayApprove, false);
 });

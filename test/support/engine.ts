@@ -3,8 +3,11 @@ import { checkToolDefinition } from "../../src/core/tool-definition.ts";
 import type { Answer, Ending } from "../../src/engine/answer/answer.ts";
 import { StreamAnswer } from "../../src/engine/answer/answer-stream.ts";
 import { WholeAnswer } from "../../src/engine/answer/answer-whole.ts";
+import { Approvals } from "../../src/engine/approvals/approvals.ts";
+import { Writes } from "../../src/engine/approvals/writes.ts";
 import { SharedCalls } from "../../src/engine/calls/shared-calls.ts";
 import { ToolHealth } from "../../src/engine/calls/tool-health.ts";
+import { newId as nextId } from "../../src/engine/new-id.ts";
 import { type Caller, makeOffer } from "../../src/engine/offer.ts";
 import type { DocumentStore, KeptTurn, KeptTurnStore, Stores } from "../../src/engine/ports/stores.ts";
 import type { RunScope } from "../../src/engine/ports/telemetry.ts";
@@ -15,11 +18,12 @@ import {
   toRegistered,
 } from "../../src/engine/registry/tool-snapshot.ts";
 import { runRounds } from "../../src/engine/run.ts";
-import type { EngineDeps } from "../../src/engine/run-options.ts";
+import type { EngineDeps, RunOptions } from "../../src/engine/run-options.ts";
 import { Run } from "../../src/engine/run-state.ts";
 import { RunSession } from "../../src/engine/sessions/run-session.ts";
 import { SessionBook } from "../../src/engine/sessions/session-book.ts";
 import { memoryCache } from "../../src/stores/memory-cache.ts";
+import { openSqlite } from "../../src/stores/sqlite.ts";
 import { type FakeSink, fakeSink } from "./sink.ts";
 import { type FakeTarget, fakeUpstream } from "./upstream.ts";
 
@@ -148,6 +152,8 @@ export interface Scene {
   includeUsage?: boolean;
   now?: () => number;
   signal?: AbortSignal;
+  approvalMode?: RunOptions["approvalMode"];
+  holdMs?: number;
 }
 
 /** A run that is ready to begin, with what stands around it. */
@@ -160,14 +166,38 @@ export interface Stage {
 /** What a run in a test uses. */
 export function fakeDeps(scene: Scene): EngineDeps {
   let ids = 0;
-  const stores = { keptTurns: scene.keptTurns ?? fakeKeptTurns() } as Stores;
+  const newId = (prefix: string) => `${prefix}${++ids}`;
+  const now = scene.now ?? (() => 1_000_000);
+  const { ledger, documents } = openSqlite(":memory:", now);
+  const stores = { keptTurns: scene.keptTurns ?? fakeKeptTurns(), documents, ledger } as Stores;
+  const transport = scene.transport ?? fakeTransport();
+  const writes = new Writes({ ledger, now, newId: nextId });
+  const telemetry = { startRun: fakeScope, ledger() {} };
+  const snapshot = createSnapshot(1, scene.tools ?? []);
+  const health = new ToolHealth();
+  const approvals = new Approvals({
+    ledger,
+    writes,
+    transport,
+    health,
+    registry: { snapshot: () => snapshot },
+    sessions: new SessionBook(documents, now, 60_000),
+    findCaller: () => scene.caller ?? CALLER,
+    telemetry,
+    ttlMs: 900_000,
+    locale: scene.locale ?? "en",
+    now,
+  });
   return {
     upstream: fakeUpstream(...scene.targets),
-    transport: scene.transport ?? fakeTransport(),
-    health: new ToolHealth(),
+    transport,
+    health,
     shared: scene.shared ?? new SharedCalls(memoryCache(1_000_000)),
     stores,
-    telemetry: { startRun: fakeScope },
+    telemetry,
+    writes,
+    approvals,
+    holdMs: scene.holdMs ?? 1_000,
     limits: {
       rounds: 10,
       tool_calls: 10,
@@ -181,8 +211,8 @@ export function fakeDeps(scene: Scene): EngineDeps {
     repair: "safe",
     cancelEarly: scene.cancelEarly ?? false,
     hints: scene.hints ?? true,
-    now: scene.now ?? (() => 1_000_000),
-    newId: (prefix) => `${prefix}${++ids}`,
+    now,
+    newId,
   };
 }
 
@@ -217,6 +247,9 @@ export function stage(scene: Scene): Stage {
     scope,
     signal: scene.signal ?? sink.signal,
     dryRun: scene.dryRun ?? false,
+    approvalMode: scene.approvalMode ?? "park",
+    isResumed: false,
+    toolsHeader: scene.header,
     onRecord() {},
   });
   return { run, sink, scope };

@@ -19,6 +19,8 @@ function countAll(metrics: Metrics, tool: string): void {
 
 const SERIES = [
   "toolweir_added_latency_seconds histogram",
+  "toolweir_approvals_pending gauge",
+  "toolweir_approvals_total counter",
   "toolweir_breaker_opened_total counter",
   "toolweir_coercions_total counter",
   "toolweir_corrections_total counter",
@@ -38,6 +40,7 @@ const SERIES = [
   "toolweir_time_to_first_token_seconds histogram",
   "toolweir_tool_calls_total counter",
   "toolweir_tool_duration_seconds histogram",
+  "toolweir_unknown_outcomes_total counter",
   "toolweir_upstream_errors_total counter",
 ];
 

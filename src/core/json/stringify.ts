@@ -22,6 +22,20 @@ export function stringifyJson(value: JsonValue): string {
   return needsRaw(value) ? JSON.stringify(value, rawNumber) : JSON.stringify(value);
 }
 
+/** The text of `stringifyJson` with the members of every object in the order of their names: one text for each value, to be hashed. */
+export function sortedJson(value: JsonValue): string {
+  if (Array.isArray(value)) return `[${value.map((item, at) => sortedPart(value, at, item)).join(",")}]`;
+  if (typeof value !== "object" || value === null) return stringifyJson(value);
+  const members = Object.keys(value)
+    .sort()
+    .map((key) => `${JSON.stringify(key)}:${sortedPart(value, key, value[key] as JsonValue)}`);
+  return `{${members.join(",")}}`;
+}
+
+function sortedPart(container: JsonObject | JsonValue[], key: string | number, value: JsonValue): string {
+  return spellingOf(container, key) ?? sortedJson(value);
+}
+
 /**
  * One text for values that count as the same call: keys in the order of their UTF-16 units, numbers rounded to 6 decimals
  * without trailing zeros, no exponents, -0 as `0`. So `1`, `1.0` and `1.0000001` are the same, `1` and `"1"` are not.

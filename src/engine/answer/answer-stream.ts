@@ -1,7 +1,7 @@
 import { stringifyJson } from "../../core/json/stringify.ts";
 import type { JsonObject } from "../../core/json/value.ts";
 import { clientChunk, type Envelope, frame, type ReadChunk } from "../../core/protocol/visible.ts";
-import type { ChatChunk, Choice, FinishReason } from "../../core/protocol/wire.ts";
+import type { ChatChunk, Choice } from "../../core/protocol/wire.ts";
 import type { GatewayError } from "../../errors.ts";
 import type { ClientSink } from "../ports/client.ts";
 import {
@@ -10,8 +10,10 @@ import {
   type Ending,
   type FinishWire,
   finishChoice,
+  type PendingApproval,
   type Progress,
 } from "./answer.ts";
+import { plainMembers, reasonOf, roleOnly } from "./finish.ts";
 
 export interface StreamAnswerOptions {
   runId: string;
@@ -151,6 +153,17 @@ export class StreamAnswer implements Answer {
     this.flush();
   }
 
+  say(text: string): void {
+    if (!this.shown) this.#show();
+    this.#chunk(0, { content: text });
+  }
+
+  announce(pending: readonly PendingApproval[]): void {
+    if (this.#options.strict) return;
+    this.#chunk(0, {}, { toolweir: { ...this.#member, pending_approvals: pending } });
+    this.flush();
+  }
+
   hold(): void {
     this.#held = { pieces: [], shows: false };
   }
@@ -211,7 +224,11 @@ export class StreamAnswer implements Answer {
       const finish = index === 0 ? ending.finish : reasonOf(wire);
       const choices = [finishChoice(wire?.choice, index, finish)];
       const chunk = this.#opened(clientChunk(this.envelope(), wire?.chunk ?? {}, choices), choices);
-      this.#write(frame(index === 0 && !this.#options.strict ? { ...chunk, toolweir: summary } : chunk));
+      const told = index === 0 && !this.#options.strict ? { ...chunk, toolweir: summary } : chunk;
+      // Arguments that await approval keep their digits.
+      this.#write(
+        summary.pending_approvals ? `data: ${stringifyJson(told as unknown as JsonObject)}\n\n` : frame(told),
+      );
     }
     if (this.#options.includeUsage && ending.usage) {
       this.#write(frame({ ...clientChunk(this.envelope(), {}, []), usage: ending.usage }));
@@ -276,17 +293,4 @@ export class StreamAnswer implements Answer {
 function joined(pieces: readonly (Buffer | string)[]): readonly (Buffer | string)[] {
   if (pieces.length === 1 || pieces.reduce((sum, { length }) => sum + length, 0) > MAX_JOINED) return pieces;
   return [Buffer.concat(pieces.map((piece) => (typeof piece === "string" ? Buffer.from(piece) : piece)))];
-}
-
-/** What is left for the finish chunk when the text beside the finish reason has gone out: SDKs would add up lists twice. */
-function plainMembers(wire: Choice): Choice {
-  return Object.fromEntries(Object.entries(wire).filter(([, value]) => typeof value !== "object"));
-}
-
-const roleOnly = (index: number): Choice => ({ index, delta: { content: "" }, finish_reason: null });
-
-/** Choices beyond the first only exist where the run is passed through: their reason is the upstream's. */
-function reasonOf(wire: FinishWire | undefined): FinishReason {
-  const reason = wire?.choice.finish_reason;
-  return reason === "length" || reason === "content_filter" || reason === "tool_calls" ? reason : "stop";
 }

@@ -38,6 +38,14 @@ export class WholeAnswer implements Answer {
   /** Progress is for streams. */
   progress(): void {}
 
+  say(text: string): void {
+    const { message } = this.#choice(0);
+    message.content = joined(message.content, text);
+  }
+
+  /** Nothing leaves before the end. */
+  announce(): void {}
+
   /** Nothing leaves before the end, so holding is to remember what was there before. */
   hold(): void {
     this.settle();

@@ -1,3 +1,4 @@
+import type { JsonObject } from "../../core/json/value.ts";
 import type { ToolCall } from "../../core/protocol/accumulator.ts";
 import type { ReadChunk } from "../../core/protocol/visible.ts";
 import type { ChatChunk, Choice, FinishReason, Usage } from "../../core/protocol/wire.ts";
@@ -6,6 +7,7 @@ import type { ChatChunk, Choice, FinishReason, Usage } from "../../core/protocol
 export type StopReason =
   | "completed"
   | "client_tools"
+  | "approval_required"
   | "max_rounds"
   | "max_tool_calls"
   | "loop_guard"
@@ -28,6 +30,15 @@ export interface ToolSummary {
   dry_run?: true;
 }
 
+/** A call that waits for a person, as the client is told of it. */
+export interface PendingApproval {
+  id: string;
+  name: string;
+  arguments: JsonObject;
+  /** ISO 8601. */
+  expires_at: string;
+}
+
 /** The `toolweir` member of the finish chunk and of an unstreamed answer. */
 export interface RunSummary {
   run_id: string;
@@ -36,6 +47,7 @@ export interface RunSummary {
   rounds: number;
   tools: readonly ToolSummary[];
   usage_by_round: readonly (Usage | null)[];
+  pending_approvals?: readonly PendingApproval[];
 }
 
 /** How a run ends for the client. */
@@ -66,6 +78,10 @@ export interface Answer {
   /** A call of a client tool, or a further piece of one. `text` is what is new. */
   takeCall(choice: number, call: ClientCallPiece): void;
   progress(event: Progress): void;
+  /** A text of the gateway itself, behind what the model has said. */
+  say(text: string): void;
+  /** Calls wait for a person, and the answer goes on when they are decided. */
+  announce(pending: readonly PendingApproval[]): void;
   /** Sends what has gathered, when more will be long in coming. */
   flush(): void;
   /** From now on what is said is kept back, because it may be meant for the gateway. */

@@ -5,6 +5,7 @@ import type { ToolOutcome } from "../ports/telemetry.ts";
 import { type ToolAttempt, ToolFailure, type ToolReply, type ToolTransport } from "../ports/tools.ts";
 import { retrying } from "./retry.ts";
 import type { ToolHealth } from "./tool-health.ts";
+import { mayResend } from "./write-policy.ts";
 
 /**
  * What went wrong with a call, by what may be done about it. `argument`: the model can correct it. `business`: the tool said no
@@ -48,7 +49,8 @@ const TRANSIENT = new Set([408, 425, 429]);
  * Runs one call to its end. Never throws for what the tool or the network does.
  *
  * 1. Only transient failures are tried again, `tool.retry` times; a timeout never is.
- * 2. A `write` or `admin` tool is tried again only if no connection came about: it may have been carried out otherwise.
+ * 2. A `write` or `admin` tool is tried again only if no connection came about, or it knows the key of the call: it may have been carried
+ *    out otherwise.
  * 3. A tool that keeps failing is not asked, and retries have a budget: see `ToolHealth`.
  * 4. Every attempt carries the same idempotency key.
  * 5. After an abort of `signal` the outcome is `cancelled`, also if it came during a wait.
@@ -63,11 +65,16 @@ export async function runAttempts(
   const { onRetry, remainingMs, random, health } = deps;
   const startedAt = performance.now();
   let attempts = 0;
+  let sends = 0;
   const policy = {
     retries: tool.retry,
     baseMs: tool.backoff_ms,
-    again: (last: Try) =>
-      mayRepeat(tool, last) && health.mayRetry(tool) ? { afterMs: last.reply?.retryAfterMs } : undefined,
+    again(last: Try) {
+      if (last.failure?.kind !== "unreachable") sends++;
+      const sent = { sends, elapsedMs: performance.now() - startedAt };
+      if (!mayRepeat(tool, last, sent) || !health.mayRetry(tool)) return undefined;
+      return { afterMs: last.reply?.retryAfterMs };
+    },
     onRetry: (next: number, delayMs: number, last: Try) =>
       onRetry?.(next, delayMs, last.errorKind ?? "transient"),
     remainingMs,
@@ -102,16 +109,9 @@ function cancelled(error: unknown, signal: AbortSignal): Try {
   return { failure: new ToolFailure("cancelled", "cancelled", { cause: error }), errorKind: "cancelled" };
 }
 
-function mayRepeat(tool: ToolDefinition, last: Try): boolean {
+function mayRepeat(tool: ToolDefinition, last: Try, sent: { sends: number; elapsedMs: number }): boolean {
   if (last.errorKind !== "transient" || last.failure?.kind === "unavailable") return false;
-  return tool.level === "read" || last.failure?.kind === "unreachable";
-}
-
-const MAY_HAVE_ACTED = new Set<ToolFailure["kind"] | undefined>(["timeout", "interrupted", "cancelled"]);
-
-/** Whether a call that failed may have changed something all the same. */
-export function mayHaveActed({ level }: ToolDefinition, { reply, failure }: ToolOutcomeResult): boolean {
-  return level !== "read" && (reply ? reply.status >= 500 : MAY_HAVE_ACTED.has(failure?.kind));
+  return tool.level === "read" || mayResend(tool, last, sent);
 }
 
 /** How a call that was sent ended, for records and counting. */

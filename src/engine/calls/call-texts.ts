@@ -14,6 +14,8 @@ export interface CallTexts {
   repeated: string;
   /** Nobody declared a tool of this name; `names` are the declared ones. */
   unknownTool(name: string, names: readonly string[]): string;
+  /** The store did not take that a call is about to be made. */
+  notStored: string;
   /** The note beside the answer of a fallback. */
   inPlaceOf(fallback: string, failed: string): string;
   /** The note beside the answer to a call that used these parameters. */
@@ -38,6 +40,8 @@ const en: CallTexts = {
       near.length > 0 ? `Did you mean ${listed(near)}?` : `The tools are: ${listed(names) || "none"}.`;
     return `There is no tool named "${name}". ${hint} Call one of the declared tools or answer without.`;
   },
+  notStored:
+    "This call was not run: the gateway cannot write down what it does at the moment. Nothing was changed. Tell the user, who can try again later.",
   inPlaceOf: (fallback, failed) => `"${failed}" failed; this is the answer of "${fallback}" in its place.`,
   deprecated: (parameters) => `Deprecated, leave out from now on: ${listed(parameters)}.`,
 };
@@ -52,6 +56,7 @@ const zh: CallTexts = {
     const near = nearest(name, names);
     return `没有名为“${name}”的工具。可用的工具：${listed(near.length > 0 ? near : names) || "无"}。请使用其中之一，或直接回答。`;
   },
+  notStored: "该调用未执行：网关暂时无法记录操作，没有任何更改。请告知用户稍后再试。",
   inPlaceOf: (fallback, failed) => `“${failed}”失败，这是备用工具“${fallback}”的结果。`,
   deprecated: (parameters) => `已弃用的参数，今后请勿使用：${listed(parameters)}。`,
 };

@@ -3,6 +3,7 @@ import { stringifyJson } from "../../core/json/stringify.ts";
 import type { JsonObject, JsonValue } from "../../core/json/value.ts";
 import type { ToolCall } from "../../core/protocol/accumulator.ts";
 import type { ChatMessage } from "../../core/protocol/wire.ts";
+import { askForApprovals } from "../approvals/park.ts";
 import { tooManyCalls } from "../gates/context.ts";
 import type { PlanStep } from "../plan/plan.ts";
 import { planRound, refuseByPlan, resolve } from "../plan/plan-round.ts";
@@ -24,7 +25,8 @@ import { type Phase, runPlanned } from "./run-call.ts";
  * 4. After the client has left, or the time of the phase is over, no further call is begun and reads are aborted; a write that
  *    has begun ends by itself.
  * 5. A tool's policy may end the run: then what runs beside it ends by itself, and no further call is begun.
- * 6. In a dry run nothing is sent: a call that may run is answered with its arguments.
+ * 6. A call that a person has to approve is not run: it is asked about when the others have their results.
+ * 7. In a dry run nothing is sent: a call that may run is answered with its arguments.
  */
 export async function executeCalls(run: Run, calls: readonly ToolCall[]): Promise<CallResult[]> {
   run.answer.flush();
@@ -46,6 +48,7 @@ export async function executeCalls(run: Run, calls: readonly ToolCall[]): Promis
   throwFatal(planned);
   run.signal.throwIfAborted();
   watchLoop(run, planned);
+  await askForApprovals(run, planned);
   return planned.map(({ call, args, result }) => ({
     ...(result as CallResult),
     call: { ...call, raw: historyArguments(call.raw, args) },

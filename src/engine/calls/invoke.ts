@@ -1,4 +1,5 @@
 import type { ToolCall } from "../../core/protocol/accumulator.ts";
+import type { Performed, Writes } from "../approvals/writes.ts";
 import { passGates, type Verdict } from "../gates/gate.ts";
 import type { ToolTransport } from "../ports/tools.ts";
 import type { RegisteredTool } from "../registry/tool-snapshot.ts";
@@ -18,6 +19,7 @@ import type { ToolHealth } from "./tool-health.ts";
 export interface InvokeDeps {
   transport: ToolTransport;
   health: ToolHealth;
+  writes: Writes;
   locale: "en" | "zh";
   repair: "safe" | "off";
   /** Unix milliseconds. */
@@ -65,7 +67,7 @@ export async function invokeTool(
     extra: undefined,
   };
   const standIns = operatorsStandIns(deps, call, signal);
-  const { verdicts, args, refusal } = await standIns.judge(tool, raw);
+  const { verdicts, args, refusal, approval } = await standIns.judge(tool, raw);
   const deprecated = args && deprecatedUse(tool, args);
   const noted = deprecated ? [deprecated] : [];
   const idle = { gates: verdicts, attempts: 0, duration_ms: 0, dry_run: dryRun };
@@ -74,6 +76,10 @@ export async function invokeTool(
     const policy: PolicyRecord[] = ends ? [{ tool: call.name, class: "argument", action: "fail" }] : [];
     const result = envelope(refusalMessage(call, refusal.code, refusal.feedback));
     return { ...idle, ...(ends && { policy }), result };
+  }
+  if (approval && !dryRun) {
+    const result = envelope(refusalMessage(call, "approval_required", UNASKED[deps.locale]));
+    return { ...idle, ...(deprecated && { policy: noted }), result };
   }
   if (dryRun || !args) return { ...idle, ...(deprecated && { policy: noted }), result: null };
   const { message, outcome, policy } = await settle(await standIns.send(tool, args), standIns);
@@ -116,12 +122,27 @@ function operatorsStandIns(deps: InvokeDeps, call: ToolCall, signal: AbortSignal
     },
     async send(tool, args) {
       const { definition } = tool;
-      const sending = { transport: deps.transport, health: deps.health };
-      const outcome = await runAttempts(definition, args, attemptOf(tool), signal, sending);
+      const attempt = attemptOf(tool);
+      const { transport, health } = deps;
       const telling = { locale: deps.locale, select: tool.select };
-      return { tool, args, outcome, message: toToolMessage(call, outcome, definition, telling) };
+      const request = async (until: AbortSignal): Promise<Performed> => {
+        const outcome = await runAttempts(definition, args, attempt, until, { transport, health });
+        return { outcome, message: toToolMessage(call, outcome, definition, telling) };
+      };
+      if (definition.level === "read") return { tool, args, ...(await request(signal)) };
+      const { idempotencyKey: key, sessionId } = attempt;
+      const whose = { caller: OPERATOR.name, sessionId, isSessionNamed: false, user: undefined };
+      const facts = { args, ...whose, runId, callId: call.id };
+      const intent = await deps.writes.intend({ tool: definition, ...facts, idempotencyKey: key });
+      const done = await deps.writes.perform(intent, definition, () => request(new AbortController().signal));
+      return { tool, args, outcome: done.outcome, message: done.message };
     },
   };
 }
+
+const UNASKED = {
+  en: "This call needs an approval, which is asked for only in a conversation. It was not run.",
+  zh: "该调用需要批准，只有在对话中才会请求批准，未执行。",
+};
 
 const envelope = (message: ToolMessage): unknown => JSON.parse(message.content);

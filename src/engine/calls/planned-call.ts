@@ -1,7 +1,8 @@
 import type { JsonObject, JsonValue } from "../../core/json/value.ts";
 import type { ToolCall } from "../../core/protocol/accumulator.ts";
 import type { GatewayError } from "../../errors.ts";
-import { type Passage, passGates, type Verdict } from "../gates/gate.ts";
+import { type NeededApproval, type Passage, passGates, type Verdict } from "../gates/gate.ts";
+import type { LedgerEntry } from "../ports/ledger.ts";
 import type { RegisteredTool } from "../registry/tool-snapshot.ts";
 import { refusalMessage, type ToolMessage } from "../results/results.ts";
 import type { CallRecord } from "../run-record.ts";
@@ -18,6 +19,8 @@ export interface CallResult {
   message: ToolMessage;
   /** Why the call was not run, if it was refused. */
   refused: Refused | undefined;
+  /** The call waits for a person. */
+  pending?: LedgerEntry | undefined;
 }
 
 /** A call between the model's wish and its answer. */
@@ -26,6 +29,8 @@ export interface PlannedCall {
   record: CallRecord;
   tool: RegisteredTool | undefined;
   args: JsonObject | undefined;
+  /** A person has to approve it before it runs. */
+  approval: NeededApproval | undefined;
   /** Name and canonical arguments: equal keys are the same call. */
   key: string;
   /** What the model is told beside the answer. */
@@ -46,6 +51,7 @@ export function openCall(run: Run, call: ToolCall): PlannedCall {
     record,
     tool,
     args: undefined,
+    approval: undefined,
     key: "",
     note: undefined,
     result: undefined,
@@ -89,6 +95,7 @@ export async function judge(
     return;
   }
   planned.args = passage.args;
+  planned.approval = passage.approval;
   planned.key = callKey(tool, passage.args ?? {});
   noteDeprecated(run, planned, tool);
 }

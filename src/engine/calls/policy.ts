@@ -7,8 +7,9 @@ import type { Passage, Verdict } from "../gates/gate.ts";
 import type { ToolOutcome } from "../ports/telemetry.ts";
 import type { RegisteredTool } from "../registry/tool-snapshot.ts";
 import { type CallName, type ToolMessage, withNote } from "../results/results.ts";
-import { mayHaveActed, outcomeOf, type ToolOutcomeResult } from "./attempt.ts";
+import { outcomeOf, type ToolOutcomeResult } from "./attempt.ts";
 import { CALL_TEXTS } from "./call-texts.ts";
+import { mayHaveActed } from "./write-policy.ts";
 
 /** One thing that the policy of a tool did about a call; telling the model of a failure is not noted. */
 export interface PolicyRecord {
@@ -129,8 +130,9 @@ async function askFallback(
   asked.add(name);
   const passage = await standIns.judge(tool, stringifyJson(fallbackArguments(fallback, failed.args)));
   record.gates = passage.verdicts;
-  if (!passage.args) {
-    return { record: { ...record, outcome: "rejected", error_kind: passage.refusal?.problem ?? "rule" } };
+  if (!passage.args || passage.approval) {
+    const why = passage.refusal?.problem ?? "approval";
+    return { record: { ...record, outcome: "rejected", error_kind: why } };
   }
   const next = await standIns.send(tool, passage.args);
   const { attempts, durationMs, errorKind } = next.outcome;

@@ -1,5 +1,7 @@
 import type { JsonObject } from "../../core/json/value.ts";
 import type { ToolCall } from "../../core/protocol/accumulator.ts";
+import { setAside } from "../approvals/park.ts";
+import type { Performed } from "../approvals/writes.ts";
 import { tooManyCalls } from "../gates/context.ts";
 import { passGates } from "../gates/gate.ts";
 import { mayUse } from "../offer.ts";
@@ -13,6 +15,7 @@ import { CALL_TEXTS } from "./call-texts.ts";
 import { callKey, gateContext } from "./gate-context.ts";
 import { note, notePolicy, type PlannedCall, refuse } from "./planned-call.ts";
 import { idempotencyKey, type StandIns, settle, type Tried } from "./policy.ts";
+import { sendWrite } from "./send-write.ts";
 import { type SharedOutcome, sharingKey } from "./shared-calls.ts";
 
 /** The time that all calls of a round have together. */
@@ -24,7 +27,7 @@ export interface Phase {
 
 /** Runs a call that passed the gates, and what its tool's policy asks for after that. Afterwards it has its result. */
 export async function runPlanned(run: Run, entry: PlannedCall, phase: Phase): Promise<void> {
-  const { call, tool, args } = entry;
+  const { call, tool, args, approval } = entry;
   if (!tool || !args) return;
   if (phase.signal.aborted) {
     const feedback = CALL_TEXTS[run.locale].phaseOver;
@@ -33,6 +36,10 @@ export async function runPlanned(run: Run, entry: PlannedCall, phase: Phase): Pr
   }
   if (run.dryRun) {
     finishCall(run, entry, { attempts: 0, durationMs: 0 }, dryRunMessage(call, args));
+    return;
+  }
+  if (approval) {
+    setAside(run, entry, { tool, args, approval });
     return;
   }
   const key = sharingKeyOf(run, tool, entry.key);
@@ -44,9 +51,9 @@ export async function runPlanned(run: Run, entry: PlannedCall, phase: Phase): Pr
     return;
   }
   run.answer.progress({ type: "tool.started", ...run.names(call) });
-  const first = await send(run, call, phase, { tool, args, key });
+  const first = await send(run, entry, phase, { tool, args, key });
   if (first.isShared) entry.record.shared = true;
-  const settled = await settle(first, standIns(run, call, phase));
+  const settled = await settle(first, standIns(run, entry, phase));
   notePolicy(run, entry, settled.policy);
   entry.fatal = settled.fatal;
   const standIn = settled.policy.find(({ fallback }) => fallback?.outcome === "ok")?.fallback?.tool;
@@ -77,7 +84,8 @@ async function noteSuccess(
   if (keys.length + reasons.length > 0) record.state = { set: fits ? keys : [], faults: reasons };
 }
 
-function standIns(run: Run, call: ToolCall, phase: Phase): StandIns {
+function standIns(run: Run, entry: PlannedCall, phase: Phase): StandIns {
+  const { call } = entry;
   const under = (name: string, raw: string): ToolCall => ({ ...call, name, raw, reading: "plain" });
   return {
     locale: run.locale,
@@ -101,7 +109,7 @@ function standIns(run: Run, call: ToolCall, phase: Phase): StandIns {
         delay_ms: 0,
         fallback: name,
       });
-      return send(run, call, phase, { tool, args, key: sharingKeyOf(run, tool, callKey(tool, args)) });
+      return send(run, entry, phase, { tool, args, key: sharingKeyOf(run, tool, callKey(tool, args)) });
     },
   };
 }
@@ -115,16 +123,26 @@ interface Sending {
 
 async function send(
   run: Run,
-  call: ToolCall,
+  entry: PlannedCall,
   phase: Phase,
   sending: Sending,
 ): Promise<Tried & { isShared: boolean }> {
-  const { tool, args, key } = sending;
+  const { tool, args } = sending;
+  const now = () => sendNow(run, entry.call, phase, sending);
+  if (tool.definition.level === "read") return { tool, args, ...(await now()) };
+  return { tool, args, isShared: false, ...(await sendWrite(run, entry, tool, args, now)) };
+}
+
+async function sendNow(
+  run: Run,
+  call: ToolCall,
+  phase: Phase,
+  sending: Sending,
+): Promise<Performed & { isShared: boolean }> {
+  const { tool, key } = sending;
   const { definition } = tool;
-  if (definition.level !== "read") await run.watch?.writing();
   const span = run.scope.startTool(definition.name, call.id, run.round);
   const { outcome: ended, isShared } = await request(run, call, phase, { ...sending, span });
-  if (definition.level !== "read") run.loops.forget();
   const isLate = phase.signal.aborted && !run.signal.aborted && ended.errorKind === "cancelled";
   const outcome = isLate ? late(ended) : ended;
   const limited = isLate ? { ...definition, timeout_ms: outcome.durationMs } : definition;
@@ -139,7 +157,7 @@ async function send(
     run.scope.shared(definition.name, isShared ? "request" : "none");
     if (message.ok && !isShared) await run.deps.shared.keep(key, ttlOf(tool), outcome);
   }
-  return { tool, args, outcome, message, isShared };
+  return { outcome, message, isShared };
 }
 
 /** One request with its retries, or the one that is under way for the same call. */

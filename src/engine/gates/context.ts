@@ -1,19 +1,20 @@
 import type { JsonObject } from "../../core/json/value.ts";
 import type { RegisteredTool } from "../registry/tool-snapshot.ts";
-import type { Gate, GateContext, Verdict } from "./gate.ts";
+import type { CheckedCall, Gate, GateContext, NeededApproval, Verdict } from "./gate.ts";
 
-/** Gate 4: this caller may do this now, with these arguments. */
+/** Gate 4: this caller may do this now, with these arguments; and whether a person has to say so first. */
 export const contextGate: Gate = {
   name: "context",
-  check({ tool, repairs, value }, context) {
+  check(checked, context) {
+    const { tool, value } = checked;
     const objection =
       context.objection(tool) ??
       overused(tool, value as JsonObject, context) ??
       notElevated(tool, context) ??
-      notReady(tool, value as JsonObject, context) ??
-      unapproved(tool, context) ??
-      (repairs.length > 0 ? doubtful(tool, context) : undefined);
-    return objection ? { gate: "context", pass: false, ...objection } : { gate: "context", pass: true };
+      notReady(tool, value as JsonObject, context);
+    if (objection) return { gate: "context", pass: false, ...objection };
+    const approval = neededApproval(checked);
+    return { gate: "context", pass: true, ...(approval && { approval }) };
   },
 };
 
@@ -57,23 +58,13 @@ export function tooManyCalls({ definition }: RegisteredTool, locale: "en" | "zh"
   return { code: "too_many_tool_calls", problem: "max_calls_per_run", feedback: feedback[locale] };
 }
 
-function unapproved({ definition }: RegisteredTool, { locale }: GateContext): Objection | undefined {
-  const { level, confirm, name } = definition;
-  if (level === "read" || confirm === "never") return undefined;
-  const feedback = {
-    en: `"${name}" changes something and needs a person's approval, which this gateway cannot ask for yet. It was not run. Tell the user.`,
-    zh: `工具“${name}”会修改数据，需要人工批准，目前无法请求批准，未执行。请告知用户。`,
-  };
-  return { code: "approval_required", problem: "approval", feedback: feedback[locale] };
-}
-
-/** A person must see what a repaired call would change, even where the tool needs no approval otherwise. */
-function doubtful({ definition }: RegisteredTool, { locale }: GateContext): Objection | undefined {
-  const { level, name } = definition;
+/**
+ * What changes something needs a person, unless its tool says that it does not. Of a repaired call a person must see what it would change
+ * in any case.
+ */
+function neededApproval({ tool, repairs }: CheckedCall): NeededApproval | undefined {
+  const { level, confirm } = tool.definition;
   if (level === "read") return undefined;
-  const feedback = {
-    en: `"${name}" changes something, and its arguments were not valid JSON: with repaired arguments it needs a person's approval. It was not run. Call it again with valid JSON.`,
-    zh: `工具“${name}”会修改数据，而参数不是合法的 JSON：修复后的调用需要人工批准，未执行。请用合法的 JSON 重新调用。`,
-  };
-  return { code: "approval_required", problem: "repaired", feedback: feedback[locale] };
+  if (confirm !== "never") return "level";
+  return repairs.length > 0 ? "repaired" : undefined;
 }

@@ -4,6 +4,7 @@ import type { ToolCall } from "../../core/protocol/accumulator.ts";
 import type { StateFacts } from "../../core/rules/state-rules.ts";
 import type { RuleFacts } from "../../core/rules/tool-rules.ts";
 import type { RemoteRule } from "../../core/tool.ts";
+import type { ApprovalReason } from "../ports/ledger.ts";
 import type { RegisteredTool } from "../registry/tool-snapshot.ts";
 import { contextGate } from "./context.ts";
 import { rulesGate } from "./rules.ts";
@@ -24,9 +25,19 @@ export interface Change {
   readonly by?: "normalize" | "defaults";
 }
 
+/** Why a person has to approve a call: the level of its tool, or arguments that had to be repaired. */
+export type NeededApproval = Exclude<ApprovalReason, "none">;
+
 /** What one gate says of one call. */
 export type Verdict =
-  | { gate: GateName; pass: true; changes?: readonly Change[]; repairs?: readonly RepairName[] }
+  | {
+      gate: GateName;
+      pass: true;
+      changes?: readonly Change[];
+      repairs?: readonly RepairName[];
+      /** A person has to approve the call before it runs, for this reason. */
+      approval?: NeededApproval;
+    }
   | {
       gate: GateName;
       pass: false;
@@ -94,6 +105,8 @@ export interface Passage {
   /** The arguments for the tool, when every gate let the call pass. */
   args: JsonObject | undefined;
   refusal: Extract<Verdict, { pass: false }> | undefined;
+  /** A person has to approve the call before it runs. */
+  approval: NeededApproval | undefined;
 }
 
 /**
@@ -132,11 +145,14 @@ function proceed(
     if (end) return end;
   }
   const args = checked.value as JsonObject;
-  return { tool: checked.call.name, verdicts, args, refusal: undefined };
+  const approval = verdicts.map((verdict) => verdict.pass && verdict.approval).find((reason) => reason);
+  return { tool: checked.call.name, verdicts, args, refusal: undefined, approval: approval || undefined };
 }
 
 /** Notes a verdict; the end of the passage if it is a refusal. */
 function stopped(verdict: Verdict, { call }: CheckedCall, verdicts: Verdict[]): Passage | undefined {
   verdicts.push(verdict);
-  return verdict.pass ? undefined : { tool: call.name, verdicts, args: undefined, refusal: verdict };
+  return verdict.pass
+    ? undefined
+    : { tool: call.name, verdicts, args: undefined, refusal: verdict, approval: undefined };
 }

@@ -28,6 +28,8 @@ export interface LedgerEntry {
   /** Name of the key that asked for the call. */
   readonly caller: string;
   readonly sessionId: string;
+  /** The client named the session; else there is nothing to remember of it. */
+  readonly isSessionNamed: boolean;
   readonly runId: string;
   readonly callId: string;
   readonly user: string | undefined;
@@ -36,6 +38,10 @@ export interface LedgerEntry {
   /** The arguments for the tool as exact JSON text. */
   readonly arguments: string;
   readonly argumentsHash: string;
+  /** The arguments that the model asked for, where whoever approved the call has changed them. */
+  readonly askedArguments: string | undefined;
+  /** The HTTP request with secrets masked, as JSON text; absent where none can be made of the arguments. */
+  readonly request: string | undefined;
   readonly definitionHash: string;
   /** Of the rendered request and of all that it depends on. */
   readonly requestHash: string;

@@ -1,5 +1,6 @@
 import type { ErrorClass, PolicyAction } from "../../core/tool.ts";
 import type { GatewayError } from "../../errors.ts";
+import type { LedgerState } from "./ledger.ts";
 
 export type ToolOutcome = "ok" | "error" | "rejected" | "timeout" | "cancelled";
 
@@ -48,6 +49,18 @@ export interface PolicyNote {
   parameters?: readonly string[];
 }
 
+/** One step of a call that may change something. */
+export interface LedgerNote {
+  tool: string;
+  id: string;
+  runId: string;
+  sessionId: string;
+  /** `requested`: a person is asked; else the state that the call has reached. */
+  step: "requested" | LedgerState;
+  /** How the call ended, where it was carried out without an open run. */
+  end?: Pick<ToolEnd, "outcome" | "durationMs">;
+}
+
 export interface RoundScope {
   /** W3C `traceparent` to send with the request of this round. */
   readonly traceparent: string;
@@ -94,4 +107,6 @@ export interface RunScope {
 
 export interface Telemetry {
   startRun(info: RunInfo): RunScope;
+  /** Counts and logs what becomes of calls that may change something. */
+  ledger(note: LedgerNote): void;
 }

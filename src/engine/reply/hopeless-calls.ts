@@ -113,7 +113,7 @@ export class HopelessCalls {
           problem: "stopped",
           feedback: CALL_TEXTS[this.#locale].stopped,
         };
-    return { tool: name, verdicts: [refusal], args: undefined, refusal };
+    return { tool: name, verdicts: [refusal], args: undefined, refusal, approval: undefined };
   }
 
   #looksAt(call: OpenCall): Looks {

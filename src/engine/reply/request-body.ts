@@ -70,9 +70,9 @@ function toolsText({ request, raw, offer }: Run, members: readonly RawMember[]):
 }
 
 /** What the client's choice becomes, as JSON text; `undefined` leaves it as it came. A forced choice holds for the first round. */
-function toolChoice({ request, round, lastRound }: Run): string | undefined {
+function toolChoice({ request, round, lastRound, isResumed }: Run): string | undefined {
   if (lastRound) return '"none"';
-  if (round === 1) return undefined;
+  if (round === 1 && !isResumed) return undefined;
   const choice = request.tool_choice;
   if (choice === "required") return '"auto"';
   if (!isObject(choice)) return undefined;

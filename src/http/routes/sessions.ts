@@ -18,6 +18,8 @@ export interface SessionRouteDeps {
   callers: readonly string[];
   /** Whether a request may manage: see every caller's sessions and elevate them. */
   mayManage(request: FastifyRequest): boolean;
+  /** A session was deleted. */
+  onClosed(name: SessionName): Promise<void>;
   /** Unix milliseconds. */
   now(): number;
 }
@@ -51,6 +53,7 @@ export function sessionRoutes(app: FastifyInstance, deps: SessionRouteDeps, done
   app.delete("/sessions/:id", ROUTE, async (request: SessionRequest, reply) => {
     const name = await nameOf(request, deps, false);
     if (!(await sessions.delete(name))) throw notFound();
+    await deps.onClosed(name);
     return reply.code(204).send();
   });
   done();

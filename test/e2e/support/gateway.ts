@@ -71,6 +71,7 @@ export async function registerTool(
   gateway: Pick<Gateway, "url">,
   name: string,
   options: ToolOptions,
+  headers: Record<string, string> = {},
 ): Promise<void> {
   const { url, ...members } = options;
   const definition = {
@@ -82,7 +83,7 @@ export async function registerTool(
   };
   const response = await fetch(`${gateway.url}/tools/${name}`, {
     method: "PUT",
-    headers: { "content-type": "application/json" },
+    headers: { "content-type": "application/json", ...headers },
     body: JSON.stringify(definition),
   });
   const text = await response.text();

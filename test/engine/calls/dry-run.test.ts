@@ -23,7 +23,7 @@ test("every gate judges, nothing is sent, and the model reads the arguments as t
   assert.equal(transport.sent.length, 0);
   assert.equal(stop, "completed");
   const [first, second, third] = answersIn(target.asked(1));
-  assert.deepEqual([first?.success, second?.success, third?.success], [true, false, false]);
+  assert.deepEqual([first?.success, second?.success, third?.success], [true, false, true]);
   const content = String((target.asked(1)["messages"] as { content: unknown }[])[2]?.content);
   assert.ok(
     content.includes(
@@ -36,12 +36,15 @@ test("every gate judges, nothing is sent, and the model reads the arguments as t
     [
       ["dry_run", 0],
       ["rejected", 0],
-      ["rejected", 0],
+      ["dry_run", 0],
     ],
   );
   assert.deepEqual(
     ending.summary.tools.flatMap(({ call_id, ok, dry_run }) => (dry_run ? [[call_id, ok]] : [])),
-    [["c1", true]],
+    [
+      ["c1", true],
+      ["c3", true],
+    ],
   );
 });
 

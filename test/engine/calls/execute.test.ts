@@ -25,7 +25,11 @@ test("every call is answered once, in the model's order, whatever becomes of it"
   const transport = fakeTransport(({ tool }) =>
     tool === "broken" ? toolReply({ error: "no" }, { status: 500 }) : toolReply({ t: 1 }),
   );
-  const tools = [toolNamed("get_weather"), toolNamed("broken"), toolNamed("put", { level: "write" })];
+  const tools = [
+    toolNamed("get_weather"),
+    toolNamed("broken"),
+    toolNamed("put", { rules: [{ check: "false", message: "Not today." }] }),
+  ];
   const calls = [
     city("get_weather", "c1", "Oslo"),
     city("broken", "c2", "Oslo"),
@@ -54,7 +58,7 @@ test("every call is answered once, in the model's order, whatever becomes of it"
     [2, "not valid JSON"],
     [3, "city"],
     [4, 'no tool named "nobody"'],
-    [5, "approval"],
+    [5, "Not today."],
     [6, "duplicate call ignored: it is the same as c1"],
   ] as const) {
     assert.ok(`${answers[place]?.error}`.includes(text), `${answers[place]?.error}`);
@@ -214,19 +218,21 @@ test("max_calls_per_run counts the calls of one message too", async () => {
 });
 
 for (const [name, change, runs] of [
-  ["a read tool", { level: "read" }, true],
-  ["a write tool", { level: "write" }, false],
-  ["a write tool that needs no approval", { level: "write", confirm: "never" }, true],
-  ["an admin tool", { level: "admin" }, false],
-  ["an admin tool that needs no approval", { level: "admin", confirm: "never" }, false],
-] as [string, object, boolean][]) {
-  test(`${name} ${runs ? "runs" : "is refused"}`, async () => {
+  ["a read tool", { level: "read" }, "runs"],
+  ["a write tool", { level: "write" }, "waits for a person"],
+  ["a write tool that needs no approval", { level: "write", confirm: "never" }, "runs"],
+  ["an admin tool", { level: "admin" }, "is refused"],
+  ["an admin tool that needs no approval", { level: "admin", confirm: "never" }, "is refused"],
+] as [string, object, string][]) {
+  test(`${name} ${runs}`, async () => {
     const transport = fakeTransport();
-    const { target } = await rounds({ transport, tools: [toolNamed("put", change)], header: "put" }, [
+    const { target, ending } = await rounds({ transport, tools: [toolNamed("put", change)], header: "put" }, [
       city("put", "c1", "x"),
     ]);
-    assert.equal(transport.sent.length, runs ? 1 : 0);
-    assert.equal(answersIn(target.asked(1))[0]?.success, runs);
+    assert.equal(transport.sent.length, runs === "runs" ? 1 : 0);
+    const { stop_reason } = ending.summary;
+    if (runs === "waits for a person") assert.equal(stop_reason, "approval_required");
+    else assert.equal(answersIn(target.asked(1))[0]?.success, runs === "runs");
   });
 }
 

@@ -65,22 +65,24 @@ test("what cannot be repaired is explained as the strict parser sees it", () => 
   assert.match(`${refusal?.feedback}`, /at position 12, but found "}"/);
 });
 
-test("a repaired call that would change something is not run, whatever its tool says of approvals", () => {
-  const said = (change: object) => {
-    const { args, refusal } = pass("{city: 'x'}", change);
-    assert.equal(args, undefined);
-    return [refusal?.gate, refusal?.code, refusal?.problem];
-  };
-  const approval = ["context", "approval_required"];
-  assert.deepEqual(said({ level: "write", confirm: "never" }), [...approval, "repaired"]);
-  assert.deepEqual(said({ level: "write" }), [...approval, "approval"]);
-  assert.deepEqual(said({ level: "admin", confirm: "never" }), [
-    "context",
-    "session_not_elevated",
-    "elevation",
-  ]);
-  const { refusal } = pass("{city: 'x'}", { level: "write", confirm: "never" });
-  assert.match(`${refusal?.feedback}`, /needs a person's approval.*again with valid JSON/);
+test("what changes something needs a person, and a repaired call does whatever its tool says of approvals", () => {
+  const approval = (raw: string, change: object) => pass(raw, change).approval;
+  const repaired = "{city: 'x'}";
+  const valid = '{"city":"x"}';
+  assert.deepEqual(
+    [approval(valid, { level: "read" }), approval(repaired, { level: "read" })],
+    [undefined, undefined],
+  );
+  assert.deepEqual(
+    [approval(valid, { level: "write" }), approval(repaired, { level: "write" })],
+    ["level", "level"],
+  );
+  const never = { level: "write", confirm: "never" };
+  assert.deepEqual([approval(valid, never), approval(repaired, never)], [undefined, "repaired"]);
+  const verdict = pass(repaired, never).verdicts.at(-1);
+  assert.deepEqual(verdict, { gate: "context", pass: true, approval: "repaired" });
+  const { refusal } = pass(repaired, { level: "admin", confirm: "never" });
+  assert.deepEqual([refusal?.code, refusal?.problem], ["session_not_elevated", "elevation"]);
 });
 
 for (const raw of ["[]", '"x"', "7", "true", "[1]"]) {
@@ -101,15 +103,15 @@ test("the schema gate changes what loses nothing and notes it", () => {
 
 test("the context gate asks about the caller first, then the limit, then the level", () => {
   const objection = { code: "no", problem: "caller", feedback: "No." };
-  const change = { level: "write", max_calls_per_run: 1 };
+  const change = { level: "admin", max_calls_per_run: 1 };
   const raw = '{"city":"x"}';
   const problems = [
     pass(raw, change, { objection: () => objection, callsOfTool: () => 1 }),
     pass(raw, change, { callsOfTool: () => 1 }),
     pass(raw, change),
-    pass(raw, { ...change, confirm: "never" }),
+    pass(raw, { ...change, level: "write" }),
   ].map(({ refusal }) => refusal?.problem);
-  assert.deepEqual(problems, ["caller", "max_calls_per_run", "approval", undefined]);
+  assert.deepEqual(problems, ["caller", "max_calls_per_run", "elevation", undefined]);
 });
 
 test("an approval that is lifted for a write is not lifted for an admin tool", () => {
@@ -123,9 +125,7 @@ test("every refusal speaks the language of the run", () => {
     pass("{", {}, zh),
     pass("{}", {}, zh),
     pass("x", {}, zh, { tooLong: true }),
-    pass('{"city":"x"}', { level: "write" }, zh),
     pass('{"city":"x"}', { level: "admin" }, zh),
-    pass("{city: 'x'}", { level: "write", confirm: "never" }, zh),
     pass('{"city":"x"}', { max_calls_per_run: 1 }, { ...zh, callsOfTool: () => 1 }),
   ]) {
     assert.match(`${passage.refusal?.feedback}`, /\p{Script=Han}/u);

@@ -105,8 +105,12 @@ test("the model is warned where a write may have happened", () => {
     [failed("cancelled", "cancelled"), true],
     [failed("unreachable", "transient"), false],
     [answered(502, "transient"), true],
-    [answered(429, "transient"), false],
-    [answered(409, "business"), false],
+    [answered(302, "permanent"), true],
+    [answered(408, "transient"), true],
+    [answered(429, "transient"), true],
+    [answered(409, "business"), true],
+    [answered(404, "business"), false],
+    [answered(422, "business"), false],
   ] as const) {
     assert.equal(warning.test(errorOf(outcome, "en", "write")), warned);
     assert.doesNotMatch(errorOf(outcome), warning);

@@ -1,0 +1,105 @@
+import { isObject } from "../../core/protocol/adapter.ts";
+import type { ChatMessage } from "../../core/protocol/wire.ts";
+import { conversation, type TurnOwner } from "../kept-turns.ts";
+import type { DocumentStore } from "../ports/stores.ts";
+import type { Approvals } from "./approvals.ts";
+import { isOpen, toldNow } from "./told.ts";
+
+/** How long the turn is put back into its conversation after the time to decide is over. */
+const KEPT_MS = 7 * 24 * 60 * 60 * 1000;
+
+/** A run that has ended because calls in it wait for a person. */
+export interface ParkedRun {
+  caller: string;
+  sessionId: string;
+  isSessionNamed: boolean;
+  /** Whose conversation it is and what the client had said last, as a hash. */
+  conversation: string;
+  /** What the gateway's rounds before the turn added. */
+  before: readonly ChatMessage[];
+  /** The message with the calls. */
+  assistant: ChatMessage;
+  /** A tool message for each call, in order; those of calls that wait name their approvals. */
+  results: readonly ChatMessage[];
+  approvals: readonly string[];
+  /** The body of the request as it came. */
+  request: string;
+  /** `x-toolweir-tools` of the request. */
+  toolsHeader: string | undefined;
+}
+
+/** Keeps a parked run under its id. */
+export async function keepParked(
+  documents: DocumentStore,
+  runId: string,
+  parked: ParkedRun,
+  ttlMs: number,
+): Promise<void> {
+  await documents.put("parked_run", runId, parked, { ttlMs: ttlMs + KEPT_MS });
+}
+
+/** The parked run of this caller; `undefined` if there is none. */
+export async function findParked(
+  documents: DocumentStore,
+  runId: string,
+  caller: string,
+): Promise<ParkedRun | undefined> {
+  const parked = (await documents.get("parked_run", runId))?.value as ParkedRun | undefined;
+  return parked?.caller === caller ? parked : undefined;
+}
+
+/** What is needed to put parked turns back. */
+export interface ParkedDeps {
+  documents: DocumentStore;
+  approvals: Pick<Approvals, "get" | "until">;
+  locale: "en" | "zh";
+  /** How long to wait for calls that are being carried out. */
+  waitMs: number;
+  signal: AbortSignal;
+}
+
+/** The model's messages in a parked turn, with what is known of its calls now. */
+export async function wholeParked(deps: ParkedDeps, parked: ParkedRun): Promise<ChatMessage[]> {
+  const { approvals, locale, waitMs, signal } = deps;
+  await approvals.until(parked.approvals, ({ state }) => !isOpen(state), waitMs, signal);
+  const results = await Promise.all(
+    parked.results.map((message) => toldNow({ ledger: approvals, locale }, message)),
+  );
+  return [...parked.before, parked.assistant, ...results];
+}
+
+const APPROVAL_ID = /\bapr_[0-9a-f]{32}\b/g;
+
+/** Whether a message may be what the gateway said at the end of a parked run. */
+export function mentionsApproval({ role, content }: ChatMessage): boolean {
+  return role === "assistant" && idsIn(content).length > 0;
+}
+
+function idsIn(content: unknown): string[] {
+  const texts = Array.isArray(content)
+    ? content.map((part) => (isObject(part) ? part["text"] : undefined))
+    : [content];
+  return texts.flatMap((text) =>
+    typeof text === "string" && text.includes("apr_") ? (text.match(APPROVAL_ID) ?? []) : [],
+  );
+}
+
+/**
+ * The model's own messages and what became of its calls, for what the gateway said when it parked a run; `undefined` for any other message.
+ * The approval in that text only says where to look: a turn is found by the caller it was kept for, behind the message that it was the answer
+ * to. It decides nothing.
+ */
+export async function parkedTurn(
+  deps: ParkedDeps,
+  owner: TurnOwner,
+  { content }: ChatMessage,
+  asked: ChatMessage | undefined,
+): Promise<ChatMessage[] | undefined> {
+  for (const id of new Set(idsIn(content))) {
+    const entry = await deps.approvals.get(id);
+    if (entry?.caller !== owner.caller) continue;
+    const parked = await findParked(deps.documents, entry.runId, owner.caller);
+    if (parked?.conversation === conversation(owner, asked)) return wholeParked(deps, parked);
+  }
+  return undefined;
+}
