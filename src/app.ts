@@ -3,6 +3,7 @@ import type { FastifyInstance } from "fastify";
 import type { Logger } from "pino";
 import { parse } from "yaml";
 import type { Config } from "./config.ts";
+import { READ_RESULT } from "./core/tool.ts";
 import { KeptAnswers } from "./engine/answer/kept-answers.ts";
 import { Approvals } from "./engine/approvals/approvals.ts";
 import { Writes } from "./engine/approvals/writes.ts";
@@ -13,6 +14,7 @@ import { newId } from "./engine/new-id.ts";
 import type { Stores } from "./engine/ports/stores.ts";
 import type { Telemetry } from "./engine/ports/telemetry.ts";
 import { ToolRegistry } from "./engine/registry/registry.ts";
+import { StoredResults } from "./engine/results/stored-results.ts";
 import { RunBook } from "./engine/run-record.ts";
 import { ToolIndex } from "./engine/selection/tool-index.ts";
 import { SessionBook } from "./engine/sessions/session-book.ts";
@@ -79,8 +81,8 @@ export async function buildApp({ config, env, startTracing }: AppOptions): Promi
     transport: outbound.transport,
     shared: new SharedCalls(memoryCache(config.cache.max_bytes)),
     toolIndex: new ToolIndex(),
-    maxTools: config.selection.max_tools,
     telemetry,
+    results: storedResults(config, stores),
     now: Date.now,
     newId,
   });
@@ -125,6 +127,10 @@ async function closeParts({ approvals, engine, writes, outbound, stores }: Parts
   await stores.close();
 }
 
+function storedResults({ results, locale }: Config, { documents }: Stores): StoredResults {
+  return new StoredResults(documents, { ttlMs: results.ttl_s * 1_000, locale });
+}
+
 /** What reaches other servers. */
 function openOutbound(config: Config, env: AppOptions["env"]) {
   const guard = createAddressGuard({ network: config.tools.network, allowHosts: config.tools.allow_hosts });
@@ -135,17 +141,33 @@ function openOutbound(config: Config, env: AppOptions["env"]) {
   return { guard, upstream, transport, passThrough, close };
 }
 
-function engineSettings({ limits, keepalive, locale, repair, cancel_early, hints, approvals }: Config) {
-  const { concurrent_runs: concurrentRuns } = limits;
-  return {
+function engineSettings(config: Config) {
+  const {
     limits,
-    concurrentRuns,
     keepalive,
     locale,
     repair,
-    cancelEarly: cancel_early,
+    cancel_early: cancelEarly,
     hints,
-    holdMs: approvals.hold_s * 1000,
+    selection,
+    history,
+    approvals,
+  } = config;
+  const { concurrent_runs: concurrentRuns } = limits;
+  const { max_tools: maxTools } = selection;
+  const { max_bytes: historyBytes } = history;
+  const holdMs = approvals.hold_s * 1_000;
+  return {
+    limits,
+    concurrentRuns,
+    maxTools,
+    keepalive,
+    locale,
+    repair,
+    cancelEarly,
+    hints,
+    historyBytes,
+    holdMs,
   };
 }
 
@@ -225,7 +247,7 @@ async function openRegistry(
   allowUrl: (url: URL) => string | undefined,
 ): Promise<{ log: Logger; metrics: Metrics; registry: ToolRegistry }> {
   const metrics = createMetrics(
-    (name) => registry.snapshot().get(name) !== undefined,
+    (name) => name === READ_RESULT || registry.snapshot().get(name) !== undefined,
     () => stores.ledger.countPending(),
   );
   const log = createLogger({ level: config.logLevel, onDropped: () => metrics.droppedLines.inc() });

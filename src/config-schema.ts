@@ -23,6 +23,8 @@ export interface Settings {
   hints: boolean;
   cache: { max_bytes: number };
   sessions: { ttl_s: number };
+  results: { ttl_s: number };
+  history: { max_bytes: number };
   keepalive: { every_ms: number; as: "comment" | "chunk" | "off" };
   auth: { mode?: "keys" | "none"; keys: KeySettings[] };
   compat: "extended" | "strict";
@@ -212,6 +214,8 @@ export const SETTINGS: SettingSchema = group({
   cancel_early: yesOrNo(false),
   hints: yesOrNo(true),
   sessions: section({ ttl_s: whole(86_400, 1, 31_536_000) }),
+  results: section({ ttl_s: whole(3_600, 1, 2_592_000) }),
+  history: section({ max_bytes: whole(1_048_576, 0, 1_073_741_824) }),
   cache: section({ max_bytes: whole(33_554_432, 0, 4_294_967_296) }),
   keepalive: section({ every_ms: milliseconds(15_000), as: oneOf(["comment", "chunk", "off"], "comment") }),
   auth: section({ mode: oneOf(["keys", "none"]), keys: list(key, "a list of client keys") }),

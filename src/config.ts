@@ -1,15 +1,7 @@
 import { dirname, join } from "node:path";
 import { ConfigError, type ConfigFault } from "./config-faults.ts";
 import { configFile, type Environment, type ReadFile, readSettings } from "./config-file.ts";
-import {
-  type ApprovalSettings,
-  KEY,
-  LOG_LEVEL,
-  PORT,
-  type Settings,
-  STORE,
-  type UpstreamSettings,
-} from "./config-schema.ts";
+import { KEY, LOG_LEVEL, PORT, type Settings, STORE, type UpstreamSettings } from "./config-schema.ts";
 import { isBaseUrl, isKey, isLevel, isPort, isStore } from "./config-values.ts";
 import { PROTOCOL_NAMES } from "./core/protocol/text/choose.ts";
 import { canPrompt, isPromptOnly } from "./core/protocol/text/prompt-formats.ts";
@@ -43,8 +35,14 @@ export interface KeyConfig {
   approve: boolean;
 }
 
+/** Settings that are used as they stand in the file. */
+const PLAIN = [
+  ...(["limits", "locale", "repair", "cancel_early", "hints", "cache", "sessions"] as const),
+  ...(["results", "history", "selection", "keepalive", "compat", "approvals"] as const),
+] as const;
+
 /** Every setting, checked and complete. Members are those of `toolweir.yaml`; see `config/toolweir.yaml` for their meaning. */
-export interface Config {
+export interface Config extends Pick<Settings, (typeof PLAIN)[number]> {
   host: string;
   port: number;
   adminKey: string | undefined;
@@ -56,29 +54,7 @@ export interface Config {
   /** At least one; the first is the default. */
   upstreams: readonly UpstreamConfig[];
   models: readonly ModelConfig[];
-  limits: {
-    rounds: number;
-    tool_calls: number;
-    corrections: number;
-    run_ms: number;
-    tools_phase_ms: number;
-    parallel_calls: number;
-    concurrent_runs: number;
-  };
-  locale: "en" | "zh";
-  /** `safe`: arguments that are not JSON are repaired where they have one reading only. */
-  repair: "safe" | "off";
-  /** Stop a model's reply as soon as one of its calls cannot become valid any more. */
-  cancel_early: boolean;
-  hints: boolean;
-  cache: { max_bytes: number };
-  sessions: { ttl_s: number };
-  selection: { max_tools: number };
-  keepalive: { every_ms: number; as: "comment" | "chunk" | "off" };
   auth: { mode: "keys" | "none"; keys: readonly KeyConfig[] };
-  /** `strict`: leave the `toolweir` member out of every answer. */
-  compat: "extended" | "strict";
-  approvals: Readonly<ApprovalSettings>;
   tools: { network: "open" | "guarded"; allow_hosts: readonly string[] };
 }
 
@@ -135,7 +111,9 @@ class Loader {
     const host = (this.#env["TOOLWEIR_HOST"] || settings.host).replace(/^\[(.*)\]$/, "$1");
     const adminKey = this.#variable("TOOLWEIR_ADMIN_KEY", KEY.description, isKey) ?? settings.admin_key;
     const upstreams = this.#upstreams();
+    const plain = Object.fromEntries(PLAIN.map((name) => [name, settings[name]]));
     return {
+      ...(plain as Pick<Settings, (typeof PLAIN)[number]>),
       host,
       port: Number(this.#variable("TOOLWEIR_PORT", PORT.description, isPort) ?? settings.port),
       adminKey,
@@ -144,18 +122,7 @@ class Loader {
       toolsDir: join(dirname(this.#file), "tools"),
       upstreams,
       models: this.#models(upstreams),
-      limits: settings.limits,
-      locale: settings.locale,
-      repair: settings.repair,
-      cancel_early: settings.cancel_early,
-      hints: settings.hints,
-      cache: settings.cache,
-      sessions: settings.sessions,
-      selection: settings.selection,
-      keepalive: settings.keepalive,
       auth: this.#auth(isLoopback(host), adminKey),
-      compat: settings.compat,
-      approvals: settings.approvals,
       tools: {
         network: settings.tools.network ?? (isLoopback(host) ? "open" : "guarded"),
         allow_hosts: settings.tools.allow_hosts,

@@ -44,6 +44,8 @@ suite("loadConfig", () => {
       hints: true,
       cache: { max_bytes: 33_554_432 },
       sessions: { ttl_s: 86_400 },
+      results: { ttl_s: 3_600 },
+      history: { max_bytes: 1_048_576 },
       selection: { max_tools: 10 },
       keepalive: { every_ms: 15_000, as: "comment" },
       auth: { mode: "none", keys: [] },

@@ -9,7 +9,7 @@ import { compileSchema } from "./schema/compile-schema.ts";
 import type { CompiledSchema } from "./schema/compiled-schema.ts";
 import { SchemaRejected } from "./schema/schema-rejected.ts";
 import { SchemaShape } from "./schema/schema-shape.ts";
-import type { ToolDefinition, ToolHttp } from "./tool.ts";
+import { READ_RESULT, type ToolDefinition, type ToolHttp } from "./tool.ts";
 import { type AllowUrl, checkEndpoint, declaredProperties } from "./tool-endpoint.ts";
 import { lintTool } from "./tool-lint.ts";
 import type { LintNote } from "./tool-lint-note.ts";
@@ -49,6 +49,7 @@ function checkName(name: unknown): ErrorDetail[] {
       "A tool name has 1 to 64 of the characters a-z, A-Z, 0-9, _ and -, as the Chat Completions API asks.",
     );
   }
+  if (name === READ_RESULT) return fault(`"${name}" is the name of a tool of the gateway itself.`);
   return isPrototypeName(name) ? fault(`"${name}" cannot be the name of a tool.`) : [];
 }
 

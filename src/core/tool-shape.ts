@@ -68,7 +68,7 @@ const SHAPE: SchemaObject = {
       default: {},
       properties: {
         max_bytes: integer(1, 1_048_576, 16_384),
-        overflow: { enum: ["truncate"], default: "truncate" },
+        overflow: { enum: ["truncate", "externalize"], default: "truncate" },
         select: { type: "string" },
       },
     },

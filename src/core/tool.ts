@@ -84,6 +84,9 @@ export interface ToolFallback {
   arguments?: JsonObject;
 }
 
+/** The name of the tool with which a model reads results that are stored; it cannot be registered. */
+export const READ_RESULT = "read_result";
+
 /** A registered tool, checked, with every default filled in. Member names are those of the REST API. */
 export interface ToolDefinition {
   name: string;

@@ -11,6 +11,8 @@ import { type Caller, makeOffer, type Offer } from "./offer.ts";
 import { type OpenRun, OpenRuns } from "./open-runs.ts";
 import { ClientGone, type ClientSink } from "./ports/client.ts";
 import type { RegisteredTool, ToolSnapshot } from "./registry/tool-snapshot.ts";
+import { addedMessages, fitHistory } from "./results/history.ts";
+import { offerForConversation } from "./results/offer-results.ts";
 import { runRounds } from "./run.ts";
 import { afterWrite } from "./run-error.ts";
 import type { ApprovalMode, EngineDeps, RunWatch } from "./run-options.ts";
@@ -198,6 +200,8 @@ export class ChatEngine {
 
   async #rounds(run: Run, resumed: ParkedRun | undefined): Promise<Ending> {
     run.messages = await wholeConversation(run, resumed);
+    fitHistory(run, addedMessages(run));
+    await offerForConversation(run);
     const hint = this.#deps.hints ? chainingHint(run.offer, run.locale) : undefined;
     if (hint !== undefined) run.messages = withInstruction(run.messages, hint);
     return runRounds(run);

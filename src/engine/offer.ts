@@ -24,6 +24,8 @@ export interface Offer {
   owner(name: string): Owner;
   /** The declarations to add to the client's own, as JSON texts. */
   readonly added: readonly string[];
+  /** Whether tools may be added while the run goes on: the client has not ruled out tools of the gateway. */
+  readonly mayGrow: boolean;
 }
 
 const RANK = { read: 0, write: 1, admin: 2 } as const satisfies Record<ToolLevel, number>;
@@ -91,6 +93,7 @@ export function makeOffer(
       if (gateway.has(name)) return "gateway";
       return gateway.size === 0 || client.has(name) ? "client" : "unknown";
     },
+    mayGrow: !off && header?.trim() !== "none",
     added: [...gateway.values()]
       .filter((tool) => !declared.has(tool.definition.name))
       .map((tool) => tool.specText),

@@ -11,6 +11,7 @@ import type { RunScope, Telemetry } from "./ports/telemetry.ts";
 import type { ToolTransport } from "./ports/tools.ts";
 import type { Upstream } from "./ports/upstream.ts";
 import type { ToolSnapshot } from "./registry/tool-snapshot.ts";
+import type { StoredResults } from "./results/stored-results.ts";
 import type { RunSession } from "./sessions/run-session.ts";
 
 /** What every run uses. */
@@ -20,6 +21,8 @@ export interface EngineDeps {
   health: ToolHealth;
   shared: SharedCalls;
   stores: Stores;
+  /** Results that are too long for a message. */
+  results: StoredResults;
   telemetry: Telemetry;
   writes: Writes;
   approvals: Approvals;
@@ -32,6 +35,8 @@ export interface EngineDeps {
   cancelEarly: boolean;
   /** Whether the model is told how to use the gateway, in its instructions. */
   hints: boolean;
+  /** Bytes of a conversation above which old results are left out of it; 0 for never. */
+  historyBytes: number;
   /** Unix milliseconds. */
   now(): number;
   newId(prefix: string): string;

@@ -85,6 +85,8 @@ export interface RunRecord {
   ended_at: string | null;
   stop_reason: string | null;
   error: { code: string; message: string } | null;
+  /** Old results that were left out of the conversation, and their bytes. */
+  history?: { results: number; bytes: number };
   rounds: RoundRecord[];
 }
 

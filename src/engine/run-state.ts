@@ -18,6 +18,7 @@ import type { Caller, Offer } from "./offer.ts";
 import type { RunScope } from "./ports/telemetry.ts";
 import type { RegisteredTool, ToolSnapshot } from "./registry/tool-snapshot.ts";
 import { HopelessCalls } from "./reply/hopeless-calls.ts";
+import type { ResultOwner } from "./results/stored-results.ts";
 import { keptStart, newCall, newRecord, newRound } from "./run-journal.ts";
 import type { ApprovalMode, EngineDeps, RunOptions, RunWatch } from "./run-options.ts";
 import type { CallRecord, RoundRecord, RunRecord } from "./run-record.ts";
@@ -35,7 +36,8 @@ export class Run {
   readonly raw: Buffer;
   readonly authorization: string | undefined;
   readonly tools: ToolSnapshot;
-  readonly offer: Offer;
+  /** Grows when a tool is offered that the run began without. */
+  offer: Offer;
   readonly answer: Answer;
   readonly scope: RunScope;
   readonly signal: AbortSignal;
@@ -54,6 +56,8 @@ export class Run {
   readonly limits: LimitState;
   readonly hopeless: HopelessCalls;
   messages: ChatMessage[];
+  /** Of text in the conversation, at most. */
+  conversationBytes: number;
   round = 0;
   usage: Usage | undefined;
   /** The model has been asked to complete a call that was cut off. */
@@ -94,6 +98,7 @@ export class Run {
     this.toolsHeader = options.toolsHeader;
     this.onRecord = options.onRecord;
     this.messages = options.request.messages;
+    this.conversationBytes = options.raw.length;
     this.hopeless = new HopelessCalls(deps.locale, deps.cancelEarly);
     this.#startedAt = deps.now();
     this.corrections = new Corrections(deps.limits.corrections, (outcome) =>
@@ -118,6 +123,12 @@ export class Run {
     return { caller: this.caller.name, user: this.user };
   }
 
+  /** Whose the results are that this run stores and reads. */
+  get resultOwner(): ResultOwner {
+    const session = this.isSessionNamed ? this.sessionId : undefined;
+    return { caller: this.caller.name, user: this.user, session };
+  }
+
   /** The provider's id where it is still free in this conversation, else a new one. */
   nextCallId(wireId: string | undefined): string {
     this.#ids ??= new Set(
@@ -131,7 +142,7 @@ export class Run {
   /** A call of this name is coming. */
   callBegun(name: string): void {
     const tool = this.lastRound || this.dryRun ? undefined : this.offer.gateway.get(name);
-    if (tool) this.deps.transport.warm?.(tool.definition);
+    if (tool && !tool.local) this.deps.transport.warm?.(tool.definition);
   }
 
   /** A value in the arguments of a gateway call is complete: each parameter is told to the client, and any hopeless value. */

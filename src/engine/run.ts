@@ -10,6 +10,7 @@ import { keepTurn } from "./kept-turns.ts";
 import { askModel } from "./reply/ask.ts";
 import { continueCut } from "./reply/continue-cut.ts";
 import type { Reply } from "./reply/reply-content.ts";
+import { fitHistory } from "./results/history.ts";
 import { withNote } from "./results/results.ts";
 import type { Run } from "./run-state.ts";
 
@@ -82,7 +83,9 @@ async function wholeReply(run: Run): Promise<Reply> {
 /** Prepares the next round: the conversation grows by the turn, and the limits are looked at. */
 function goOn(run: Run, reply: Reply, results: readonly CallResult[]): void {
   run.lastRound = run.over();
-  run.messages = [...run.messages, assistantMessage(reply, results), ...toolMessages(run, results)];
+  const turn = [assistantMessage(reply, results), ...toolMessages(run, results)];
+  run.messages = [...run.messages, ...turn];
+  fitHistory(run, turn);
   if (run.answer instanceof WholeAnswer) run.answer.settle();
 }
 

@@ -182,6 +182,15 @@ function approvalSeries(register: Registry, pendingApprovals: () => Promise<numb
 }
 
 function createSeries(register: Registry, pendingApprovals: () => Promise<number>) {
+  const make = seriesMakers(register);
+  return {
+    ...runSeries(register, make),
+    ...callSeries(make),
+    ...approvalSeries(register, pendingApprovals),
+  };
+}
+
+function seriesMakers(register: Registry) {
   const counter = <L extends string>(name: string, help: string, labelNames: readonly L[] = []) =>
     new Counter({ name: `toolweir_${name}`, help, labelNames, registers: [register] });
   const seconds = <L extends string>(
@@ -190,7 +199,13 @@ function createSeries(register: Registry, pendingApprovals: () => Promise<number
     buckets: number[],
     labelNames: readonly L[] = [],
   ) => new Histogram({ name: `toolweir_${name}_seconds`, help, labelNames, buckets, registers: [register] });
+  return { counter, seconds };
+}
 
+type Makers = ReturnType<typeof seriesMakers>;
+
+/** Of requests and runs. */
+function runSeries(register: Registry, { counter, seconds }: Makers) {
   return {
     runs: counter("runs_total", "Runs that ended, by why they ended.", ["stop_reason"]),
     openRuns: new Gauge({ name: "toolweir_open_runs", help: "Runs going on now.", registers: [register] }),
@@ -204,6 +219,18 @@ function createSeries(register: Registry, pendingApprovals: () => Promise<number
     selectionSeconds: seconds("selection_duration", "Of choosing the tools for a run.", FAST),
     rounds: counter("rounds_total", "Completions asked of upstreams, by how calls came.", ["protocol"]),
     upstreamErrors: counter("upstream_errors_total", "Failed attempts on an upstream.", ["upstream", "code"]),
+    shortened: counter(
+      "history_results_left_out_total",
+      "Old results that were left out of a conversation to keep it short.",
+    ),
+    requests: counter("http_requests_total", "Answered HTTP requests.", ["route", "method", "status_class"]),
+    droppedLines: counter("log_lines_dropped_total", "Log lines lost because the log's reader was too slow."),
+  };
+}
+
+/** Of calls of tools. */
+function callSeries({ counter, seconds }: Makers) {
+  return {
     toolCalls: counter("tool_calls_total", "Tool calls by how they ended.", ["tool", "outcome"]),
     toolSeconds: seconds("tool_duration", "Of a tool call with all its attempts.", CALL, ["tool"]),
     verdicts: counter("gate_verdicts_total", "What each gate said about a call.", [
@@ -237,8 +264,5 @@ function createSeries(register: Registry, pendingApprovals: () => Promise<number
     breakers: counter("breaker_opened_total", "How often a tool was left alone because it kept failing.", [
       "tool",
     ]),
-    ...approvalSeries(register, pendingApprovals),
-    requests: counter("http_requests_total", "Answered HTTP requests.", ["route", "method", "status_class"]),
-    droppedLines: counter("log_lines_dropped_total", "Log lines lost because the log's reader was too slow."),
   };
 }

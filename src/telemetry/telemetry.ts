@@ -195,6 +195,10 @@ class ObservedRun implements RunScope {
     }));
   }
 
+  shortened(results: number): void {
+    this.#parts.metrics.shortened.inc(results);
+  }
+
   refused(tool: string): void {
     this.#parts.metrics.tool(tool).refused();
   }

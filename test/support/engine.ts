@@ -17,6 +17,7 @@ import {
   type RegisteredTool,
   toRegistered,
 } from "../../src/engine/registry/tool-snapshot.ts";
+import { StoredResults } from "../../src/engine/results/stored-results.ts";
 import { runRounds } from "../../src/engine/run.ts";
 import type { EngineDeps, RunOptions } from "../../src/engine/run-options.ts";
 import { Run } from "../../src/engine/run-state.ts";
@@ -116,6 +117,7 @@ export function fakeScope(): RunScope & { notes: [name: string, ...said: unknown
     shared: note("shared"),
     selected: note("selected"),
     policy: note("policy"),
+    shortened: note("shortened"),
     refused: note("refused"),
     looped: note("looped"),
     correctionEnded: note("correctionEnded"),
@@ -147,6 +149,7 @@ export interface Scene {
   header?: string;
   events?: boolean;
   dryRun?: boolean;
+  historyBytes?: number;
   cancelEarly?: boolean;
   hints?: boolean;
   includeUsage?: boolean;
@@ -166,6 +169,7 @@ export interface Stage {
 /** What a run in a test uses. */
 export function fakeDeps(scene: Scene): EngineDeps {
   let ids = 0;
+  const locale = scene.locale ?? "en";
   const newId = (prefix: string) => `${prefix}${++ids}`;
   const now = scene.now ?? (() => 1_000_000);
   const { ledger, documents } = openSqlite(":memory:", now);
@@ -185,7 +189,7 @@ export function fakeDeps(scene: Scene): EngineDeps {
     findCaller: () => scene.caller ?? CALLER,
     telemetry,
     ttlMs: 900_000,
-    locale: scene.locale ?? "en",
+    locale,
     now,
   });
   return {
@@ -193,6 +197,7 @@ export function fakeDeps(scene: Scene): EngineDeps {
     transport,
     health,
     shared: scene.shared ?? new SharedCalls(memoryCache(1_000_000)),
+    results: new StoredResults(documents, { ttlMs: 3_600_000, locale }),
     stores,
     telemetry,
     writes,
@@ -207,10 +212,11 @@ export function fakeDeps(scene: Scene): EngineDeps {
       parallel_calls: 8,
       ...scene.limits,
     },
-    locale: scene.locale ?? "en",
+    locale,
     repair: "safe",
     cancelEarly: scene.cancelEarly ?? false,
     hints: scene.hints ?? true,
+    historyBytes: scene.historyBytes ?? 0,
     now,
     newId,
   };

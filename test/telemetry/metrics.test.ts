@@ -25,6 +25,7 @@ const SERIES = [
   "toolweir_coercions_total counter",
   "toolweir_corrections_total counter",
   "toolweir_gate_verdicts_total counter",
+  "toolweir_history_results_left_out_total counter",
   "toolweir_http_requests_total counter",
   "toolweir_log_lines_dropped_total counter",
   "toolweir_loop_guards_total counter",

@@ -6,9 +6,9 @@ import { tooManyCalls } from "../gates/context.ts";
 import { passGates } from "../gates/gate.ts";
 import { mayUse } from "../offer.ts";
 import type { ToolScope } from "../ports/telemetry.ts";
-import { ToolFailure } from "../ports/tools.ts";
+import { ToolFailure, type ToolTransport } from "../ports/tools.ts";
 import type { RegisteredTool } from "../registry/tool-snapshot.ts";
-import { dryRunMessage, type ToolMessage, toToolMessage, withNote } from "../results/results.ts";
+import { dryRunMessage, type ToolMessage, withNote } from "../results/results.ts";
 import type { Run } from "../run-state.ts";
 import { outcomeOf, runAttempts, type ToolOutcomeResult } from "./attempt.ts";
 import { CALL_TEXTS } from "./call-texts.ts";
@@ -17,6 +17,7 @@ import { note, notePolicy, type PlannedCall, refuse } from "./planned-call.ts";
 import { idempotencyKey, type StandIns, settle, type Tried } from "./policy.ts";
 import { sendWrite } from "./send-write.ts";
 import { type SharedOutcome, sharingKey } from "./shared-calls.ts";
+import { tellResult } from "./tell-result.ts";
 
 /** The time that all calls of a round have together. */
 export interface Phase {
@@ -45,7 +46,7 @@ export async function runPlanned(run: Run, entry: PlannedCall, phase: Phase): Pr
   const key = sharingKeyOf(run, tool, entry.key);
   const known = key === undefined ? undefined : await fromCache(run, tool, key);
   if (known) {
-    const message = toToolMessage(call, known, tool.definition, { locale: run.locale, select: tool.select });
+    const message = await tellResult(run, call, known, tool, tool.definition);
     finishCached(run, entry, message);
     await noteSuccess(run, entry, message);
     return;
@@ -146,7 +147,7 @@ async function sendNow(
   const isLate = phase.signal.aborted && !run.signal.aborted && ended.errorKind === "cancelled";
   const outcome = isLate ? late(ended) : ended;
   const limited = isLate ? { ...definition, timeout_ms: outcome.durationMs } : definition;
-  const message = toToolMessage(call, outcome, limited, { locale: run.locale, select: tool.select });
+  const message = await tellResult(run, call, outcome, tool, limited);
   span.end({
     outcome: outcomeOf(outcome.errorKind, message.ok),
     attempts: outcome.attempts,
@@ -167,7 +168,8 @@ function request(
   phase: Phase,
   { tool, args, key, span }: Sending & { span: ToolScope },
 ): Promise<SharedOutcome> {
-  const { transport, health, shared } = run.deps;
+  const { health, shared } = run.deps;
+  const transport = tool.local ? localTransport(run, tool.local) : run.deps.transport;
   const attempt = {
     runId: run.id,
     callId: call.id,
@@ -195,9 +197,14 @@ function request(
   return make(signal).then((outcome) => ({ outcome, isShared: false }));
 }
 
+/** A tool of the gateway itself is answered by a function, in the name of whom the run is for. */
+function localTransport(run: Run, local: NonNullable<RegisteredTool["local"]>): ToolTransport {
+  return { send: (_tool, args) => local(args as JsonObject, run.resultOwner) };
+}
+
 /** `undefined` where a result must be this call's own. */
 function sharingKeyOf(run: Run, tool: RegisteredTool, key: string): string | undefined {
-  if (!run.mayShare || tool.definition.level !== "read") return undefined;
+  if (!run.mayShare || tool.definition.level !== "read" || tool.local) return undefined;
   const session = run.isSessionNamed ? run.sessionId : undefined;
   return sharingKey(tool, key, { caller: run.caller.name, user: run.user, session });
 }

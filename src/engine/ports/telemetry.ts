@@ -93,6 +93,8 @@ export interface RunScope {
   shared(tool: string, from: "cache" | "request" | "none"): void;
   /** A tool's policy did something else than tell the model of a failure. */
   policy(note: PolicyNote, callId: string): void;
+  /** So many old results were left out of the conversation. */
+  shortened(results: number): void;
   /** A call that was refused with an explanation for the model. */
   refused(tool: string): void;
   /** The model repeated itself: made one call again, or went through the same rounds. */

@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto";
 import type { Select } from "../../core/jmespath/compile-select.ts";
+import type { JsonObject } from "../../core/json/value.ts";
 import type { ToolSpec } from "../../core/protocol/wire.ts";
 import type { StateRules } from "../../core/rules/state-rules.ts";
 import type { ToolRules } from "../../core/rules/tool-rules.ts";
@@ -9,6 +10,8 @@ import type { SchemaShape } from "../../core/schema/schema-shape.ts";
 import type { ToolDefinition } from "../../core/tool.ts";
 import type { CheckedTool } from "../../core/tool-definition.ts";
 import type { LintNote } from "../../core/tool-lint-note.ts";
+import type { ToolReply } from "../ports/tools.ts";
+import type { ResultOwner } from "../results/stored-results.ts";
 
 /** A tool that can be offered and called. Nothing in it changes. */
 export interface RegisteredTool {
@@ -20,6 +23,8 @@ export interface RegisteredTool {
   readonly select: Select | undefined;
   readonly rules: ToolRules;
   readonly stateRules: StateRules;
+  /** Answers a call within the gateway; absent where the tool is asked over HTTP. */
+  readonly local?: (args: JsonObject, owner: ResultOwner) => Promise<ToolReply>;
   /** Absent where the schema marks no parameter as deprecated. */
   readonly findDeprecated: FindDeprecated | undefined;
   /** What the model is offered, as JSON text: it is written into every request. */

@@ -100,7 +100,7 @@ export function refusalMessage(call: CallName, code: string, sentence: string): 
 
 /** The same envelope for a call that passed every check of a dry run: its arguments, as the tool would have got them. */
 export function dryRunMessage(call: CallName, args: JsonObject): ToolMessage {
-  const data = `{"dry_run":true,"message":"validated, not run","arguments":${stringifyJson(args)}}`;
+  const data = `{"dry_run":true,"message":"validated, not run","arguments":${withoutTurnMarkup(stringifyJson(args))}}`;
   return message(call, data, undefined, undefined);
 }
 

@@ -170,7 +170,7 @@ function scalar(value: JsonValue, container: Container, key: string | number): s
 }
 
 /** A member behind a path, in quotes where its name is no word. */
-function memberPath(path: string, name: string): string {
+export function memberPath(path: string, name: string): string {
   const word = /^[A-Za-z_]\w{0,63}$/u.test(name) ? name : JSON.stringify(name.slice(0, 64).toWellFormed());
   return path === "" ? word : `${path}.${word}`;
 }

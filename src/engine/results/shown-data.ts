@@ -2,6 +2,7 @@ import { membersOf, type Select } from "../../core/jmespath/compile-select.ts";
 import { stringifyJson } from "../../core/json/stringify.ts";
 import type { JsonValue } from "../../core/json/value.ts";
 import { withoutTurnMarkup } from "../../core/protocol/turn-markup.ts";
+import { READ_RESULT } from "../../core/tool.ts";
 import type { ToolReply } from "../ports/tools.ts";
 import { type ImageSize, imageSize } from "./image-size.ts";
 import type { ResultBody } from "./result-body.ts";
@@ -110,7 +111,7 @@ function store(
   const texts = SHOWN_TEXTS[locale];
   return {
     json: withoutTurnMarkup(summaryOf(id, value, maxBytes)),
-    note: stored.cut ? texts.storedPart("read_result") : texts.stored("read_result"),
+    note: stored.cut ? texts.storedPart(READ_RESULT) : texts.stored(READ_RESULT),
     stored: { ...stored, reference: id },
   };
 }

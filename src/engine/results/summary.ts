@@ -38,7 +38,7 @@ function startOf(value: JsonValue, room: number): string | undefined {
 }
 
 /** `array of 12 items`, `object with 3 members`, `text of 40000 characters`, or the name of the type. */
-function typeWords(value: JsonValue): string {
+export function typeWords(value: JsonValue): string {
   if (Array.isArray(value)) return `array of ${value.length} items`;
   if (isObject(value)) return `object with ${Object.keys(value).length} members`;
   if (typeof value === "string") return `text of ${value.length} characters`;
