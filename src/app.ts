@@ -4,6 +4,7 @@ import type { Logger } from "pino";
 import { parse } from "yaml";
 import type { Config } from "./config.ts";
 import { READ_RESULT } from "./core/tool.ts";
+import { crashPoints } from "./crash-point.ts";
 import { KeptAnswers } from "./engine/answer/kept-answers.ts";
 import { Approvals } from "./engine/approvals/approvals.ts";
 import { Writes } from "./engine/approvals/writes.ts";
@@ -72,7 +73,7 @@ export async function buildApp({ config, env, startTracing }: AppOptions): Promi
   const book = new RunBook();
   const telemetry = createTelemetry({ logger: log, metrics, tracing });
   const sessions = new SessionBook(stores.documents, Date.now, config.sessions.ttl_s * 1_000);
-  const changing = openApprovals({ config, stores, registry, outbound, health, sessions, telemetry });
+  const changing = openApprovals({ config, stores, registry, outbound, health, sessions, telemetry, env });
   const made = { config, stores, registry, outbound, health, ...changing, book, sessions, metrics };
   const engine = new ChatEngine({
     ...engineSettings(config),
@@ -220,10 +221,13 @@ function openApprovals({
   health,
   sessions,
   telemetry,
+  env,
 }: Pick<Parts, "config" | "stores" | "registry" | "outbound" | "health" | "sessions"> & {
   telemetry: Telemetry;
+  env: AppOptions["env"];
 }) {
-  const writes = new Writes({ ledger: stores.ledger, now: Date.now, newId });
+  const reached = crashPoints(env);
+  const writes = new Writes({ ledger: stores.ledger, now: Date.now, newId, ...(reached && { reached }) });
   const keys = new Authenticator({ adminKey: config.adminKey, ...config.auth });
   const approvals = new Approvals({
     ledger: stores.ledger,
@@ -234,6 +238,7 @@ function openApprovals({
     sessions,
     findCaller: (name) => keys.named(name),
     telemetry,
+    ...(reached && { reached }),
     ttlMs: config.approvals.ttl_s * 1000,
     locale: config.locale,
     now: Date.now,
