@@ -25,6 +25,7 @@ const CODES = {
   self_approval_refused: [403, "permission_error"],
   unknown_url: [404, "not_found_error"],
   tool_not_found: [404, "not_found_error"],
+  version_not_found: [404, "not_found_error"],
   session_not_found: [404, "not_found_error"],
   run_not_found: [404, "not_found_error"],
   approval_not_found: [404, "not_found_error"],

@@ -53,7 +53,8 @@ function checkName(name: unknown): ErrorDetail[] {
   return isPrototypeName(name) ? fault(`"${name}" cannot be the name of a tool.`) : [];
 }
 
-function checkTexts({ description, level, cache_ttl_s }: Record<string, unknown>): ErrorDetail[] {
+function checkTexts(value: Record<string, unknown>): ErrorDetail[] {
+  const { description, level, cache_ttl_s } = value;
   const faults: ErrorDetail[] = [];
   // What a person approves must be what the model reads: nothing invisible, nothing that reorders the text.
   if (
@@ -65,6 +66,11 @@ function checkTexts({ description, level, cache_ttl_s }: Record<string, unknown>
   }
   if (level !== "read" && typeof cache_ttl_s === "number" && cache_ttl_s > 0) {
     faults.push({ reason: "unsafe_cache", path: "cache_ttl_s", message: "Only a read tool can be cached." });
+  }
+  const own = (value["parameters"] as JsonObject | undefined)?.["properties"];
+  if (value["thought"] === true && typeof own === "object" && own !== null && Object.hasOwn(own, "thought")) {
+    const message = '"thought" asks for an argument of that name, which "parameters" has already.';
+    faults.push({ reason: "invalid_value", path: "thought", message });
   }
   return faults;
 }

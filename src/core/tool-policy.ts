@@ -138,6 +138,25 @@ export function lintFallback(definition: Named, find: FindTool, names: readonly 
   return [...lintApproval(target), ...lintArguments(definition, fallback, target)];
 }
 
+/** What a deprecated tool points to, given the tools in force. */
+export function lintDeprecated(
+  { name, deprecated }: Pick<ToolDefinition, "name" | "deprecated">,
+  find: FindTool,
+  names: readonly string[],
+): LintNote[] {
+  const use = deprecated?.use;
+  if (use === undefined || (use !== name && find(use))) return [];
+  const isItself = use === name;
+  const message = isItself
+    ? "A tool cannot stand in for itself."
+    : `There is no tool "${use}", and the model is told to use it.`;
+  const [near] = nearest(
+    use,
+    names.filter((other) => other !== name),
+  );
+  return [note("replacement_missing", "deprecated.use", message, near ?? `register "${use}"`)];
+}
+
 function lintApproval({ name, level, confirm }: ToolDefinition): LintNote[] {
   if (level === "read" || (level === "write" && confirm === "never")) return [];
   const message = `"${name}" needs a person's approval, so it never runs in place of another tool.`;

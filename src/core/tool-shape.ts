@@ -6,7 +6,7 @@ import { POLICY_SHAPES } from "./tool-policy.ts";
 import { WRITE_SHAPES } from "./tool-write.ts";
 
 /** Members of the public contract that this version cannot honour. Ignoring a guard in silence would be unsafe. */
-const NOT_SUPPORTED: ReadonlySet<string> = new Set(["rate", "quota", "deprecated", "canary", "thought"]);
+const NOT_SUPPORTED: ReadonlySet<string> = new Set(["rate", "quota"]);
 
 const integer = (minimum: number, maximum: number, fallback?: number): SchemaObject => ({
   type: "integer",
@@ -75,6 +75,24 @@ const SHAPE: SchemaObject = {
     ...RULE_SHAPES,
     ...POLICY_SHAPES,
     ...WRITE_SHAPES,
+    deprecated: {
+      type: "object",
+      additionalProperties: false,
+      properties: {
+        use: { type: "string", minLength: 1, maxLength: 64 },
+        message: { type: "string", minLength: 1, maxLength: 300 },
+      },
+    },
+    canary: {
+      type: "object",
+      additionalProperties: false,
+      required: ["version", "percent"],
+      properties: {
+        version: integer(1, 1_000_000_000),
+        percent: { type: "number", minimum: 0, maximum: 100 },
+      },
+    },
+    thought: { type: "boolean", default: false },
     tags: words,
     keywords: words,
     examples: { type: "array", maxItems: 20, default: [] },

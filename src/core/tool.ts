@@ -86,6 +86,20 @@ export interface ToolFallback {
 
 /** The name of the tool with which a model reads results that are stored; it cannot be registered. */
 export const READ_RESULT = "read_result";
+/** That a tool should not be used any more. */
+export interface ToolDeprecation {
+  /** The tool to use instead. */
+  use?: string;
+  /** What else the model is told. */
+  message?: string;
+}
+
+/** An earlier version that a share of the sessions gets instead. */
+export interface ToolCanary {
+  version: number;
+  /** Of the sessions, from 0 to 100. */
+  percent: number;
+}
 
 /** A registered tool, checked, with every default filled in. Member names are those of the REST API. */
 export interface ToolDefinition {
@@ -130,6 +144,10 @@ export interface ToolDefinition {
   /** What is asked when this tool fails. */
   fallback?: ToolFallback;
   policy?: ToolPolicy;
+  deprecated?: ToolDeprecation;
+  canary?: ToolCanary;
+  /** The model is asked for a `thought` beside the arguments; it is recorded and not sent. */
+  thought: boolean;
   tags: readonly string[];
   keywords: readonly string[];
   examples: readonly unknown[];

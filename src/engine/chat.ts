@@ -116,7 +116,8 @@ export class ChatEngine {
 
   async #run(call: ChatCall, open: OpenRun): Promise<ChatChunk | undefined> {
     const { request, caller } = call;
-    const tools = this.#deps.registry.snapshot();
+    const canaryKey = call.isSessionNamed ? `${caller.name} ${call.sessionId}` : call.runId;
+    const tools = this.#deps.registry.snapshot().forSession(canaryKey);
     const session = await this.#session(call, tools);
     const selection = await this.#selection(call, tools, session);
     const { isElevated } = session;

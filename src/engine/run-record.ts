@@ -42,6 +42,10 @@ export interface CallRecord {
     | "cached"
     | "pending"
     | "dry_run";
+  /** Version of the tool. */
+  version?: number;
+  /** Why the model made it, where the tool asks for that; its first 65,536 characters. */
+  thought?: string;
   /** Ids of the calls whose results it refers to. */
   needs?: readonly string[];
   /** The result is that of a request made for another call at the same time. */

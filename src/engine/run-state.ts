@@ -148,6 +148,7 @@ export class Run {
   /** A value in the arguments of a gateway call is complete: each parameter is told to the client, and any hopeless value. */
   argumentReady(call: OpenCall, path: JsonPath, value: JsonValue): void {
     const tool = this.lastRound ? undefined : this.offer.gateway.get(call.name);
+    if (tool?.definition.thought && path[0] === "thought") return;
     const hopeless = tool && this.hopeless.look(call, tool, path, value);
     if (path.length > 1 && !hopeless) return;
     this.answer.progress({

@@ -2,7 +2,8 @@ import { readdir, readFile, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { parse } from "yaml";
 import type { CheckedTool } from "../core/tool-definition.ts";
-import { type FileTool, problemsOf, type ToolProblem } from "../engine/registry/registry.ts";
+import { problemsOf, type ToolProblem } from "../engine/registry/definition-faults.ts";
+import type { FileTool } from "../engine/registry/registry.ts";
 import { GatewayError } from "../errors.ts";
 
 export interface ToolFilesOptions {

@@ -105,6 +105,7 @@ export interface ToolSeries {
   refused(): void;
   shared(from: "cache" | "request" | "none"): void;
   breakerOpened(): void;
+  canary(outcome: ToolOutcome): void;
   /** A call that may change something has come to another step. */
   ledger(step: LedgerNote["step"]): void;
 }
@@ -145,6 +146,7 @@ function toolSeries(series: Series, tool: string): ToolSeries {
     policy: (kind, action) => series.policies.inc({ tool, class: kind, action }),
     refused: () => refusals.inc(),
     shared: (from) => shared[from].inc(),
+    canary: (outcome) => series.canaries.inc({ tool, outcome }),
     breakerOpened: () => series.breakers.inc({ tool }),
     ledger(step) {
       if (step === "outcome_unknown") series.unknownOutcomes.inc({ tool });
@@ -261,6 +263,10 @@ function callSeries({ counter, seconds }: Makers) {
       "Times that a model repeated itself: made one call again, or went through a cycle of rounds again.",
       ["kind"],
     ),
+    canaries: counter("canary_calls_total", "Calls that a canary of the tool ran, by how they ended.", [
+      "tool",
+      "outcome",
+    ]),
     breakers: counter("breaker_opened_total", "How often a tool was left alone because it kept failing.", [
       "tool",
     ]),

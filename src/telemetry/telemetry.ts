@@ -10,6 +10,7 @@ import type {
   RunScope,
   Telemetry,
   ToolEnd,
+  ToolOutcome,
   ToolScope,
 } from "../engine/ports/telemetry.ts";
 import type { GatewayError } from "../errors.ts";
@@ -172,6 +173,10 @@ class ObservedRun implements RunScope {
 
   coerced(tool: string, count: number): void {
     this.#parts.metrics.tool(tool).coerced(count);
+  }
+
+  canary(tool: string, outcome: ToolOutcome): void {
+    this.#parts.metrics.tool(tool).canary(outcome);
   }
 
   selected(seconds: number): void {

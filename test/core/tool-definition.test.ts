@@ -41,6 +41,7 @@ test("a minimal definition is complete with its defaults", () => {
     partial_ok: false,
     cache_ttl_s: 0,
     shared: false,
+    thought: false,
     result: { max_bytes: 16_384, overflow: "truncate" },
     tags: [],
     keywords: [],
@@ -77,6 +78,7 @@ test("what is set is kept, and the input is not changed", () => {
     ...input,
     cache_ttl_s: 0,
     shared: false,
+    thought: false,
     result: { max_bytes: 100, overflow: "truncate" },
   });
 });
@@ -134,7 +136,7 @@ test("what is no object is refused", () => {
 });
 
 test("a member that this version cannot honour is refused by name", () => {
-  const members = "rate quota canary thought deprecated";
+  const members = "rate quota";
   for (const member of members.split(" ")) {
     const [detail] = refusalOf({ ...MINIMAL, [member]: {} }).options.details ?? [];
     assert.equal(detail?.reason, "not_supported");

@@ -81,6 +81,7 @@ test("docs/tools.md has every reason of the advice about a tool", () => {
     "core/tool-lint-registry.ts",
     "core/tool-policy.ts",
     "engine/registry/registry.ts",
+    "engine/registry/change-notes.ts",
   ];
   const source = files.map((file) => readText(`src/${file}`)).join("");
   const known = new Set([...source.matchAll(/\bnote\(\s*"(\w+)"/g)].map((match) => match[1] ?? ""));

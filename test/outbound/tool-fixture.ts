@@ -25,6 +25,7 @@ export function toolOf(
     partial_ok: false,
     cache_ttl_s: 0,
     shared: false,
+    thought: false,
     result: { max_bytes: 16_384, overflow: "truncate" },
     tags: [],
     keywords: [],

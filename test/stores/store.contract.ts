@@ -25,6 +25,7 @@ export function sampleTool(name: string, description = "Says hello"): Omit<ToolD
     partial_ok: false,
     cache_ttl_s: 0,
     shared: false,
+    thought: false,
     max_calls_per_run: 3,
     result: { max_bytes: 16_384, overflow: "truncate" },
     tags: ["greeting"],

@@ -5,7 +5,8 @@ import { join } from "node:path";
 import { after, afterEach, test } from "node:test";
 import { setTimeout as delay } from "node:timers/promises";
 import { checkToolDefinition } from "../../src/core/tool-definition.ts";
-import type { FileTool, ToolProblem } from "../../src/engine/registry/registry.ts";
+import type { ToolProblem } from "../../src/engine/registry/definition-faults.ts";
+import type { FileTool } from "../../src/engine/registry/registry.ts";
 import { type ToolFiles, watchToolFiles } from "../../src/stores/tool-files.ts";
 
 const root = mkdtempSync(join(tmpdir(), "toolweir-files-"));

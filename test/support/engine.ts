@@ -116,6 +116,7 @@ export function fakeScope(): RunScope & { notes: [name: string, ...said: unknown
     repaired: note("repaired"),
     shared: note("shared"),
     selected: note("selected"),
+    canary: note("canary"),
     policy: note("policy"),
     shortened: note("shortened"),
     refused: note("refused"),

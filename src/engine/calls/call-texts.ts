@@ -20,6 +20,8 @@ export interface CallTexts {
   inPlaceOf(fallback: string, failed: string): string;
   /** The note beside the answer to a call that used these parameters. */
   deprecated(parameters: readonly string[]): string;
+  /** The note beside the answer of a deprecated tool. */
+  deprecatedTool(name: string, use: string | undefined): string;
 }
 
 /** How many names are listed where none is like the one that was called. */
@@ -43,6 +45,8 @@ const en: CallTexts = {
   notStored:
     "This call was not run: the gateway cannot write down what it does at the moment. Nothing was changed. Tell the user, who can try again later.",
   inPlaceOf: (fallback, failed) => `"${failed}" failed; this is the answer of "${fallback}" in its place.`,
+  deprecatedTool: (name, use) =>
+    `"${name}" is deprecated${use === undefined ? ": do not use it from now on" : `: use "${use}" from now on`}.`,
   deprecated: (parameters) => `Deprecated, leave out from now on: ${listed(parameters)}.`,
 };
 
@@ -58,6 +62,8 @@ const zh: CallTexts = {
   },
   notStored: "该调用未执行：网关暂时无法记录操作，没有任何更改。请告知用户稍后再试。",
   inPlaceOf: (fallback, failed) => `“${failed}”失败，这是备用工具“${fallback}”的结果。`,
+  deprecatedTool: (name, use) =>
+    `工具“${name}”已弃用${use === undefined ? "，今后请勿使用" : `，今后请使用“${use}”`}。`,
   deprecated: (parameters) => `已弃用的参数，今后请勿使用：${listed(parameters)}。`,
 };
 

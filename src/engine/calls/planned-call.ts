@@ -5,6 +5,7 @@ import { type NeededApproval, type Passage, passGates, type Verdict } from "../g
 import type { LedgerEntry } from "../ports/ledger.ts";
 import type { RegisteredTool } from "../registry/tool-snapshot.ts";
 import { refusalMessage, type ToolMessage } from "../results/results.ts";
+import { keptStart } from "../run-journal.ts";
 import type { CallRecord } from "../run-record.ts";
 import type { Run } from "../run-state.ts";
 import { CALL_TEXTS } from "./call-texts.ts";
@@ -89,6 +90,8 @@ export async function judge(
   const passage =
     run.hopeless.passage(call) ?? (await passGates(call, tool, gateContext(run, call, tool, isKnown), fill));
   record.gates = passage.verdicts;
+  record.version = tool.definition.version;
+  if (passage.thought !== undefined) record.thought = keptStart(passage.thought);
   note(run, call, passage);
   if (passage.refusal) {
     refuseByGate(run, planned, tool, passage.refusal);
@@ -126,8 +129,19 @@ function noteDeprecated(run: Run, planned: PlannedCall, tool: RegisteredTool): v
   const use = planned.args && deprecatedUse(tool, planned.args);
   if (!use) return;
   notePolicy(run, planned, [use]);
-  if (use.action === "tell") planned.note = CALL_TEXTS[run.locale].deprecated(use.parameters ?? []);
+  if (use.action === "tell") planned.note = deprecatedNote(run.locale, tool, use.parameters);
   if (use.action === "fail") planned.fatal = toolFailed(tool.definition.name, "deprecated");
+}
+
+function deprecatedNote(
+  locale: "en" | "zh",
+  { definition }: RegisteredTool,
+  parameters?: readonly string[],
+): string {
+  const texts = CALL_TEXTS[locale];
+  if (parameters) return texts.deprecated(parameters);
+  const { use, message = "" } = definition.deprecated ?? {};
+  return `${texts.deprecatedTool(definition.name, use)} ${message}`.trim();
 }
 
 /** Writes down what policies did about a call. */

@@ -162,15 +162,17 @@ function inPlaceOf(first: Tried, last: Tried, locale: "en" | "zh"): ToolMessage 
   return { ...last.message, content: withNote(last.message.content, note) };
 }
 
-/** What a tool's policy says about a call that passed its gates and uses deprecated parameters. */
+/** What a tool's policy says about a call that passed its gates, where the tool or parameters that it uses are deprecated. */
 export function deprecatedUse(
   { definition, findDeprecated }: Pick<RegisteredTool, "definition" | "findDeprecated">,
   args: JsonObject,
 ): PolicyRecord | undefined {
   const parameters = findDeprecated?.(args) ?? [];
-  if (parameters.length === 0) return undefined;
-  const action = actionFor(definition, "deprecated");
-  return { tool: definition.name, class: "deprecated", action, parameters };
+  if (parameters.length === 0 && !definition.deprecated) return undefined;
+  const use = { tool: definition.name, class: "deprecated" } as const;
+  // A whole tool that is deprecated has another one to be named; of parameters the model is told where the policy says so.
+  if (definition.deprecated) return { ...use, action: definition.policy?.deprecated ?? "tell" };
+  return { ...use, action: actionFor(definition, "deprecated"), parameters };
 }
 
 /** Whether a gate that refused a call judged its arguments: then the tool's policy for `argument` holds. */

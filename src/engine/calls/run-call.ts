@@ -154,6 +154,7 @@ async function sendNow(
     durationMs: outcome.durationMs,
     errorKind: message.errorKind,
   });
+  if (tool.isCanary) run.scope.canary(definition.name, outcomeOf(outcome.errorKind, message.ok));
   if (key !== undefined) {
     run.scope.shared(definition.name, isShared ? "request" : "none");
     if (message.ok && !isShared) await run.deps.shared.keep(key, ttlOf(tool), outcome);

@@ -1,4 +1,6 @@
 import type { RepairName } from "../../core/json/repair-names.ts";
+import { withSpellings } from "../../core/json/spelling.ts";
+import { stringifyJson } from "../../core/json/stringify.ts";
 import type { JsonObject, JsonValue } from "../../core/json/value.ts";
 import type { ToolCall } from "../../core/protocol/accumulator.ts";
 import type { StateFacts } from "../../core/rules/state-rules.ts";
@@ -88,6 +90,8 @@ export interface CheckedCall {
   value: JsonValue;
   /** Set by the syntax gate: what had to be put right before the arguments could be read. */
   repairs: readonly RepairName[];
+  /** Taken out of the arguments, where the tool asks for it. */
+  thought?: string;
 }
 
 /** One check that a call must pass. Bad model output is a verdict, never an exception. It waits only where it asks a service. */
@@ -102,6 +106,8 @@ const GATES: readonly Gate[] = [schemaGate, rulesGate, contextGate];
 export interface Passage {
   tool: string;
   verdicts: readonly Verdict[];
+  /** What the model thought, where the tool asks for it. */
+  thought?: string;
   /** The arguments for the tool, when every gate let the call pass. */
   args: JsonObject | undefined;
   refusal: Extract<Verdict, { pass: false }> | undefined;
@@ -123,8 +129,19 @@ export function passGates(
   const verdicts: Verdict[] = [];
   const end = stopped(syntaxGate.check(checked, context), checked, verdicts);
   if (end) return end;
+  if (tool.definition.thought) takeThought(checked);
   if (fill) checked.value = fill(checked.value);
   return proceed(GATES, checked, context, verdicts);
+}
+
+/** Takes the thought out of the arguments: no gate judges it, and no tool gets it. */
+function takeThought(checked: CheckedCall): void {
+  const { value } = checked;
+  if (typeof value !== "object" || value === null || Array.isArray(value)) return;
+  if (!Object.hasOwn(value, "thought")) return;
+  const { thought, ...args } = value;
+  checked.value = withSpellings(args, value);
+  checked.thought = typeof thought === "string" ? thought : stringifyJson(thought ?? null);
 }
 
 function proceed(
@@ -146,13 +163,29 @@ function proceed(
   }
   const args = checked.value as JsonObject;
   const approval = verdicts.map((verdict) => verdict.pass && verdict.approval).find((reason) => reason);
-  return { tool: checked.call.name, verdicts, args, refusal: undefined, approval: approval || undefined };
+  return {
+    ...thoughtOf(checked),
+    tool: checked.call.name,
+    verdicts,
+    args,
+    refusal: undefined,
+    approval: approval || undefined,
+  };
 }
 
 /** Notes a verdict; the end of the passage if it is a refusal. */
-function stopped(verdict: Verdict, { call }: CheckedCall, verdicts: Verdict[]): Passage | undefined {
+function stopped(verdict: Verdict, checked: CheckedCall, verdicts: Verdict[]): Passage | undefined {
   verdicts.push(verdict);
-  return verdict.pass
-    ? undefined
-    : { tool: call.name, verdicts, args: undefined, refusal: verdict, approval: undefined };
+  if (verdict.pass) return undefined;
+  return {
+    ...thoughtOf(checked),
+    tool: checked.call.name,
+    verdicts,
+    args: undefined,
+    refusal: verdict,
+    approval: undefined,
+  };
 }
+
+const thoughtOf = ({ thought }: CheckedCall): Pick<Passage, "thought"> =>
+  thought === undefined ? {} : { thought };

@@ -87,6 +87,8 @@ export interface RunScope {
   coerced(tool: string, count: number): void;
   /** The arguments of a call were not JSON; `kinds` are closed words for what was put right in them. */
   repaired(tool: string, kinds: readonly string[]): void;
+  /** A call of a canary has ended. */
+  canary(tool: string, outcome: ToolOutcome): void;
   /** Tools were chosen for the run. */
   selected(seconds: number): void;
   /** A call of a tool that can be answered without a request of its own: whether it was. */

@@ -6,9 +6,11 @@ import { type CheckedTool, checkToolDefinition, refusedDefinition } from "../../
 import type { AllowUrl } from "../../core/tool-endpoint.ts";
 import { type LintNote, note } from "../../core/tool-lint-note.ts";
 import { lintAmong } from "../../core/tool-lint-registry.ts";
-import { checkFallbackCycle, lintFallback } from "../../core/tool-policy.ts";
+import { checkFallbackCycle, lintDeprecated, lintFallback } from "../../core/tool-policy.ts";
 import { GatewayError } from "../../errors.ts";
 import type { StoredTool, ToolStore } from "../ports/stores.ts";
+import { changeNotes } from "./change-notes.ts";
+import { isObject, named, notFound, problemsOf, type ToolProblem } from "./definition-faults.ts";
 import {
   createSnapshot,
   fileEtag,
@@ -17,14 +19,6 @@ import {
   type ToolSnapshot,
   toRegistered,
 } from "./tool-snapshot.ts";
-
-/** A fault of a definition that nobody is waiting for: in a file, or in the store of an earlier version. */
-export interface ToolProblem {
-  /** The file, or `store: NAME`. */
-  source: string;
-  path: string;
-  message: string;
-}
 
 /** A checked tool that came from a file. */
 export interface FileTool {
@@ -43,33 +37,10 @@ export interface RegistryOptions {
   onProblem?: (problem: ToolProblem) => void;
 }
 
-const isObject = (value: unknown): value is object =>
-  value !== null && typeof value === "object" && !Array.isArray(value);
-
-function notFound(name: string): GatewayError {
-  return new GatewayError("tool_not_found", `There is no tool "${name.slice(0, 64)}".`, { param: "name" });
-}
-
-/** The input under the name of its URL, which it may leave out but not contradict. */
-function named(name: string, input: unknown): unknown {
-  if (!isObject(input)) return input;
-  const own = "name" in input ? input.name : name;
-  if (own === name) return { ...input, name };
-  const message = `"name" must be the one in the URL, or be left out.`;
-  throw new GatewayError("invalid_tool_definition", `The tool definition is refused: ${message}`, {
-    param: "name",
-    details: [{ reason: "name_mismatch", path: "name", message }],
-  });
-}
-
-/** One line for each fault of a refused definition. */
-export function problemsOf(source: string, error: GatewayError, prefix = ""): ToolProblem[] {
-  const details = error.options.details ?? [{ path: "", message: error.message }];
-  return details.map(({ path, message }) => ({
-    source,
-    path: prefix !== "" && path !== "" ? `${prefix}.${path}` : prefix + path,
-    message: message ?? error.message,
-  }));
+/** A tool that was stored, and what calls made for the version before would not fit in it. */
+export interface Written {
+  tool: RegisteredTool;
+  changes: readonly LintNote[];
 }
 
 /**
@@ -98,7 +69,7 @@ export class ToolRegistry {
   /** A registry with everything that the store holds. */
   static async open(store: ToolStore, options: RegistryOptions = {}): Promise<ToolRegistry> {
     const registry = new ToolRegistry(store, options);
-    for (const stored of await store.list()) registry.#load(stored);
+    for (const stored of await store.list()) await registry.#load(stored);
     registry.#publish();
     return registry;
   }
@@ -113,7 +84,18 @@ export class ToolRegistry {
     const { names, get, list } = this.#snapshot;
     const tools = list().map((tool) => tool.definition);
     const find = (name: string) => get(name)?.definition;
-    return [...lint, ...lintAmong(definition, tools), ...lintFallback(definition, find, names)];
+    return [
+      ...lint,
+      ...lintAmong(definition, tools),
+      ...lintFallback(definition, find, names),
+      ...lintDeprecated(definition, find, names),
+    ];
+  }
+
+  /** What calls made for the version in force would not fit in this definition. */
+  changesOf(definition: CheckedTool["definition"]): LintNote[] {
+    const inForce = this.#snapshot.get(definition.name);
+    return inForce ? changeNotes(inForce.definition, definition) : [];
   }
 
   /** Judges a definition under this registry's network policy and stores nothing. Throws as `checkToolDefinition` does. */
@@ -127,20 +109,16 @@ export class ToolRegistry {
   }
 
   /** Creates or replaces. Throws what `check` throws, `precondition_failed`, or `store_unavailable`. */
-  put(
-    name: string,
-    input: unknown,
-    allows?: Precondition,
-  ): Promise<{ tool: RegisteredTool; created: boolean }> {
+  put(name: string, input: unknown, allows?: Precondition): Promise<Written & { created: boolean }> {
     return this.#serially(async () => {
       const { stored, etag } = await this.#current(name, allows);
-      const tool = await this.#write(this.check(named(name, input)), stored);
-      return { tool, created: etag === undefined };
+      const written = await this.#write(this.check(named(name, input)), stored);
+      return { ...written, created: etag === undefined };
     });
   }
 
   /** Creates. Throws as `put` does, and `tool_exists`. */
-  create(input: unknown): Promise<RegisteredTool> {
+  create(input: unknown): Promise<Written> {
     return this.#serially(async () => {
       const name = isObject(input) && "name" in input ? String(input.name) : "";
       const { etag } = await this.#current(name);
@@ -150,12 +128,30 @@ export class ToolRegistry {
   }
 
   /** Applies a JSON Merge Patch (RFC 7396) to the definition. Throws as `put` does, and `tool_not_found`. */
-  patch(name: string, patch: unknown, allows?: Precondition): Promise<RegisteredTool> {
+  patch(name: string, patch: unknown, allows?: Precondition): Promise<Written> {
     return this.#serially(async () => {
       const { stored, definition } = await this.#current(name, allows);
       if (!definition) throw notFound(name);
       const merged = mergePatch({ ...definition } as unknown as JsonObject, patch as JsonValue);
       return this.#write(this.check(named(name, merged)), stored);
+    });
+  }
+
+  /** Stores an earlier version again, as a new one. Throws as `put` does, `tool_not_found` and `version_not_found`. */
+  rollback(name: string, version: number, allows?: Precondition): Promise<Written> {
+    return this.#serially(async () => {
+      const { stored } = await this.#current(name, allows);
+      const earlier = (await this.versions(name)).find(({ definition }) => definition.version === version);
+      if (!earlier || !stored) {
+        throw new GatewayError(
+          "version_not_found",
+          `The store has no version ${version} of "${name.slice(0, 64)}".`,
+          {
+            param: "version",
+          },
+        );
+      }
+      return this.#write(this.check(earlier.definition), stored);
     });
   }
 
@@ -201,11 +197,10 @@ export class ToolRegistry {
     this.#publish();
   }
 
-  #load(stored: StoredTool): void {
-    const { name, version } = stored.definition;
+  async #load(stored: StoredTool): Promise<void> {
+    const { name } = stored.definition;
     try {
-      const origin = { version, updatedAt: stored.updatedAt, etag: storedEtag(version) };
-      this.#stored.set(name, toRegistered(this.check(stored.definition), origin));
+      this.#stored.set(name, await this.#registered(this.check(stored.definition), stored));
     } catch (error) {
       if (!(error instanceof GatewayError)) throw error;
       for (const problem of problemsOf(`store: ${name}`, error)) this.#options.onProblem?.(problem);
@@ -229,14 +224,36 @@ export class ToolRegistry {
     return { stored, etag, definition: stored?.definition ?? file?.definition };
   }
 
-  async #write(checked: CheckedTool, before: StoredTool | undefined): Promise<RegisteredTool> {
+  /** A stored tool with its canary. Throws `invalid_tool_definition` for a canary that is no version of the tool. */
+  async #registered(checked: CheckedTool, { definition, updatedAt }: StoredTool): Promise<RegisteredTool> {
+    const { version } = definition;
+    const canary = await this.#canary(checked.definition);
+    return toRegistered(checked, { version, updatedAt, etag: storedEtag(version), canary });
+  }
+
+  async #canary({ name, canary }: CheckedTool["definition"]): Promise<RegisteredTool["canary"]> {
+    if (!canary) return undefined;
+    const versions = await this.#store.versions(name);
+    const other = versions.find(({ definition }) => definition.version === canary.version);
+    if (!other) {
+      const there = versions.map(({ definition }) => definition.version).join(", ");
+      const message = `"canary.version": there is no version ${canary.version} of this tool; ${there === "" ? "it has none yet" : `it has ${there}`}.`;
+      throw refusedDefinition([{ reason: "unknown_version", path: "canary.version", message }]);
+    }
+    const { version } = other.definition;
+    const origin = { version, updatedAt: other.updatedAt, etag: storedEtag(version) };
+    return { tool: toRegistered(this.check(other.definition), origin), percent: canary.percent };
+  }
+
+  async #write(checked: CheckedTool, before: StoredTool | undefined): Promise<Written> {
+    await this.#canary(checked.definition);
     const stored = await this.#store.put(checked.definition, before?.definition.version ?? 0);
     if (!stored)
       throw new GatewayError("precondition_failed", "Somebody else changed this tool just now. Try again.");
-    const { version, name } = stored.definition;
-    const origin = { version, updatedAt: stored.updatedAt, etag: storedEtag(version) };
-    this.#stored.set(name, toRegistered(checked, origin));
-    return this.#publish().get(name) as RegisteredTool;
+    const { name } = stored.definition;
+    this.#stored.set(name, await this.#registered(checked, stored));
+    const tool = this.#publish().get(name) as RegisteredTool;
+    return { tool, changes: before ? changeNotes(before.definition, checked.definition) : [] };
   }
 
   #publish(): ToolSnapshot {

@@ -30,6 +30,10 @@ export interface RegisteredTool {
   /** What the model is offered, as JSON text: it is written into every request. */
   readonly specText: string;
   readonly lint: readonly LintNote[];
+  /** The version that some sessions get instead, and for how many in a hundred. */
+  readonly canary: { readonly tool: RegisteredTool; readonly percent: number } | undefined;
+  /** It is given to some sessions in place of the version in force. */
+  readonly isCanary: boolean;
   /** Unix milliseconds. */
   readonly updatedAt: number;
   /** Entity tag with its quotes: the version of a stored tool, the content of a tool from a file. */
@@ -45,18 +49,49 @@ export interface ToolSnapshot {
   get(name: string): RegisteredTool | undefined;
   /** In the order of `names`. */
   list(): readonly RegisteredTool[];
+  /** The tools as one session gets them: some of them in the version of their canary. */
+  forSession(key: string): ToolSnapshot;
 }
 
 /** Servers of local models want `parameters` even where there are none. */
-const NO_PARAMETERS = { type: "object", properties: {}, additionalProperties: false };
+const NO_PARAMETERS: JsonObject = { type: "object", properties: {}, additionalProperties: false };
 
-function toSpec({ name, description, parameters, examples }: ToolDefinition): ToolSpec {
+const THOUGHT = {
+  type: "string",
+  description:
+    "Why this call is right now, in one or two sentences. It is recorded, and no part of the request.",
+};
+
+/** The parameters with a place for the thought before the others: what is written first is thought first. */
+function withThought(parameters: JsonObject): JsonObject {
+  const properties = { thought: THOUGHT, ...(parameters["properties"] as JsonObject | undefined) };
+  const required = Array.isArray(parameters["required"]) ? parameters["required"] : [];
+  return { ...parameters, properties, required: ["thought", ...required] };
+}
+
+function deprecation({ deprecated }: ToolDefinition): string[] {
+  if (!deprecated) return [];
+  const { use, message } = deprecated;
+  const instead = use === undefined ? "Do not use it any more." : `Use ${use} instead.`;
+  return [`Deprecated. ${instead}${message === undefined ? "" : ` ${message}`}`];
+}
+
+function toSpec(definition: ToolDefinition): ToolSpec {
+  const { name, description, examples, thought } = definition;
+  const parameters = definition.parameters ?? NO_PARAMETERS;
   const lines = examples.map(
     (example) => `- ${typeof example === "string" ? example : JSON.stringify(example)}`,
   );
-  const parts = [description, ...(lines.length > 0 ? [`Examples:\n${lines.join("\n")}`] : [])];
+  const parts = [
+    description,
+    ...deprecation(definition),
+    ...(lines.length > 0 ? [`Examples:\n${lines.join("\n")}`] : []),
+  ];
   const text = parts.filter((part) => part !== "").join("\n\n");
-  return { type: "function", function: { name, description: text, parameters: parameters ?? NO_PARAMETERS } };
+  return {
+    type: "function",
+    function: { name, description: text, parameters: thought ? withThought(parameters) : parameters },
+  };
 }
 
 /** The entity tag of a version in the store. */
@@ -72,7 +107,7 @@ export function fileEtag(definition: CheckedTool["definition"]): string {
 /** Makes a checked definition callable under a version. */
 export function toRegistered(
   checked: CheckedTool,
-  origin: { version: number; updatedAt: number; etag: string },
+  origin: { version: number; updatedAt: number; etag: string; canary?: RegisteredTool["canary"] },
 ): RegisteredTool {
   const definition = Object.freeze({ ...checked.definition, version: origin.version });
   return Object.freeze({
@@ -85,6 +120,8 @@ export function toRegistered(
     findDeprecated: deprecatedIn(definition.parameters),
     specText: JSON.stringify(toSpec(definition)),
     lint: checked.lint,
+    canary: origin.canary,
+    isCanary: false,
     updatedAt: origin.updatedAt,
     etag: origin.etag,
   });
@@ -96,5 +133,27 @@ export function createSnapshot(revision: number, tools: Iterable<RegisteredTool>
   const byName = new Map([...unsorted].sort(([a], [b]) => (a < b ? -1 : 1)));
   const names = Object.freeze([...byName.keys()]);
   const list = Object.freeze([...byName.values()]);
-  return Object.freeze({ revision, names, get: (name: string) => byName.get(name), list: () => list });
+  const hasCanaries = list.some(({ canary }) => canary !== undefined);
+  const snapshot: ToolSnapshot = Object.freeze({
+    revision,
+    names,
+    get: (name: string) => byName.get(name),
+    list: () => list,
+    forSession: (key: string) => (hasCanaries ? createSnapshot(revision, chosenFor(key, list)) : snapshot),
+  });
+  return snapshot;
+}
+
+/** Each tool on its own, so that the canaries of two tools do not always meet. */
+function chosenFor(key: string, tools: readonly RegisteredTool[]): RegisteredTool[] {
+  return tools.map((tool) => {
+    const { canary } = tool;
+    if (!canary || shareOf(`${tool.definition.name} ${key}`) >= canary.percent) return tool;
+    return { ...canary.tool, isCanary: true };
+  });
+}
+
+/** A number from 0 to below 100, always the same for a text. */
+function shareOf(text: string): number {
+  return (createHash("sha256").update(text).digest().readUInt32BE(0) / 2 ** 32) * 100;
 }

@@ -1,4 +1,5 @@
 import type { FastifyInstance, FastifyRequest } from "fastify";
+import type { LintNote } from "../../core/tool-lint-note.ts";
 import type { Precondition, ToolRegistry } from "../../engine/registry/registry.ts";
 import type { RegisteredTool } from "../../engine/registry/tool-snapshot.ts";
 import { GatewayError } from "../../errors.ts";
@@ -20,8 +21,10 @@ function toBody({ definition, lint, updatedAt }: Pick<RegisteredTool, "definitio
 }
 
 /** The same for a tool in force, with all advice about it. */
-const toAdvised = (registry: ToolRegistry) => (tool: RegisteredTool) =>
-  toBody({ ...tool, lint: registry.advice(tool) });
+const toAdvised =
+  (registry: ToolRegistry) =>
+  (tool: RegisteredTool, changes: readonly LintNote[] = []) =>
+    toBody({ ...tool, lint: [...registry.advice(tool), ...changes] });
 
 const entityTags = (header: string): readonly string[] => header.match(/(?:W\/)?"[^"]*"|\*/g) ?? [];
 
@@ -38,7 +41,9 @@ function precondition({ headers }: FastifyRequest): Precondition {
 /** What a definition would be answered with, without storing it. */
 function lint(registry: ToolRegistry, input: unknown) {
   try {
-    return { valid: true, faults: [], lint: registry.advice(registry.check(input)) };
+    const checked = registry.check(input);
+    const lint = [...registry.advice(checked), ...registry.changesOf(checked.definition)];
+    return { valid: true, faults: [], lint };
   } catch (error) {
     if (!(error instanceof GatewayError)) throw error;
     return { valid: false, faults: error.options.details ?? [], lint: [] };
@@ -47,7 +52,15 @@ function lint(registry: ToolRegistry, input: unknown) {
 
 function readRoutes(app: FastifyInstance, registry: ToolRegistry): void {
   const show = toAdvised(registry);
-  app.get("/tools", ADMIN, () => ({ object: "list", data: registry.snapshot().list().map(show) }));
+  app.get("/tools", ADMIN, ({ query }) => {
+    const { tag } = query as { tag?: unknown };
+    if (tag !== undefined && typeof tag !== "string")
+      throw new GatewayError("invalid_value", '"tag" must be given once.', { param: "tag" });
+    const tools = registry.snapshot().list();
+    const wanted =
+      tag === undefined ? tools : tools.filter(({ definition }) => definition.tags.includes(tag));
+    return { object: "list", data: wanted.map((tool) => show(tool)) };
+  });
   app.get<Named>("/tools/:name", ADMIN, (request, reply) => {
     const tool = registry.snapshot().get(request.params.name);
     if (!tool) throw new GatewayError("tool_not_found", "There is no tool of this name.", { param: "name" });
@@ -66,7 +79,7 @@ function readRoutes(app: FastifyInstance, registry: ToolRegistry): void {
 function writeRoutes(app: FastifyInstance, registry: ToolRegistry): void {
   const show = toAdvised(registry);
   app.post("/tools", ADMIN, async (request, reply) => {
-    const tool = await registry.create(requireObject(request.body));
+    const { tool } = await registry.create(requireObject(request.body));
     const { name } = tool.definition;
     return reply
       .code(201)
@@ -75,16 +88,26 @@ function writeRoutes(app: FastifyInstance, registry: ToolRegistry): void {
   });
   app.put<Named>("/tools/:name", ADMIN, async (request, reply) => {
     const input = requireObject(request.body);
-    const { tool, created } = await registry.put(request.params.name, input, precondition(request));
+    const { tool, created, changes } = await registry.put(request.params.name, input, precondition(request));
     return reply
       .code(created ? 201 : 200)
       .header("etag", tool.etag)
-      .send(show(tool));
+      .send(show(tool, changes));
   });
   app.patch<Named>("/tools/:name", ADMIN, async (request, reply) => {
     const patch = requireObject(request.body);
-    const tool = await registry.patch(request.params.name, patch, precondition(request));
-    return reply.header("etag", tool.etag).send(show(tool));
+    const { tool, changes } = await registry.patch(request.params.name, patch, precondition(request));
+    return reply.header("etag", tool.etag).send(show(tool, changes));
+  });
+  app.post<Named>("/tools/:name/rollback", ADMIN, async (request, reply) => {
+    const { version } = requireObject(request.body);
+    if (typeof version !== "number" || !Number.isSafeInteger(version)) {
+      throw new GatewayError("invalid_type", '"version" must be the number of a version.', {
+        param: "version",
+      });
+    }
+    const { tool, changes } = await registry.rollback(request.params.name, version, precondition(request));
+    return reply.header("etag", tool.etag).send(show(tool, changes));
   });
   app.delete<Named>("/tools/:name", ADMIN, async (request, reply) => {
     await registry.delete(request.params.name, precondition(request));

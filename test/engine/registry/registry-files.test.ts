@@ -76,7 +76,7 @@ test("a file tool can be patched into a stored one, but not deleted", async () =
     (await registry.versions("a")).map((version) => version.definition.description),
     ["from the file"],
   );
-  const patched = await registry.patch("a", { description: "patched" });
+  const { tool: patched } = await registry.patch("a", { description: "patched" });
   assert.equal(patched.definition.version, 1);
   assert.equal(textOf(registry, "a"), "patched");
 });

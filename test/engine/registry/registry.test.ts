@@ -1,11 +1,8 @@
 import assert from "node:assert/strict";
 import { afterEach, test } from "node:test";
 import type { Stores } from "../../../src/engine/ports/stores.ts";
-import {
-  type RegistryOptions,
-  type ToolProblem,
-  ToolRegistry,
-} from "../../../src/engine/registry/registry.ts";
+import type { ToolProblem } from "../../../src/engine/registry/definition-faults.ts";
+import { type RegistryOptions, ToolRegistry } from "../../../src/engine/registry/registry.ts";
 import { openSqlite } from "../../../src/stores/sqlite.ts";
 
 const opened: Stores[] = [];
@@ -93,7 +90,7 @@ test("a schema that has not changed is not compiled again", async () => {
   const { registry } = await setup();
   const { tool: first } = await registry.put("t", tool());
   const { tool: second } = await registry.put("t", tool({ description: "other" }));
-  const third = await registry.patch("t", { parameters: { required: null } });
+  const { tool: third } = await registry.patch("t", { parameters: { required: null } });
   assert.equal(second.schema, first.schema);
   assert.notEqual(third.schema, first.schema);
 });
@@ -137,7 +134,7 @@ test("create refuses a name that is taken, before it looks at the rest", async (
 test("a patch is merged into the whole definition and makes a new version", async () => {
   const { registry } = await setup();
   await registry.put("t", tool({ timeout_ms: 500, tags: ["a"] }));
-  const patched = await registry.patch("t", {
+  const { tool: patched } = await registry.patch("t", {
     timeout_ms: null,
     tags: ["b"],
     http: { query: { q: "{city}" } },

@@ -1,0 +1,40 @@
+import { GatewayError } from "../../errors.ts";
+
+/** A fault of a definition that nobody is waiting for: in a file, or in the store of an earlier version. */
+export interface ToolProblem {
+  /** The file, or `store: NAME`. */
+  source: string;
+  path: string;
+  message: string;
+}
+
+/** Whether a value is an object and no array. */
+export const isObject = (value: unknown): value is object =>
+  value !== null && typeof value === "object" && !Array.isArray(value);
+
+/** There is no tool of this name. */
+export function notFound(name: string): GatewayError {
+  return new GatewayError("tool_not_found", `There is no tool "${name.slice(0, 64)}".`, { param: "name" });
+}
+
+/** The input under the name of its URL, which it may leave out but not contradict. Throws `invalid_tool_definition`. */
+export function named(name: string, input: unknown): unknown {
+  if (!isObject(input)) return input;
+  const own = "name" in input ? input.name : name;
+  if (own === name) return { ...input, name };
+  const message = `"name" must be the one in the URL, or be left out.`;
+  throw new GatewayError("invalid_tool_definition", `The tool definition is refused: ${message}`, {
+    param: "name",
+    details: [{ reason: "name_mismatch", path: "name", message }],
+  });
+}
+
+/** One line for each fault of a refused definition. */
+export function problemsOf(source: string, error: GatewayError, prefix = ""): ToolProblem[] {
+  const details = error.options.details ?? [{ path: "", message: error.message }];
+  return details.map(({ path, message }) => ({
+    source,
+    path: prefix !== "" && path !== "" ? `${prefix}.${path}` : prefix + path,
+    message: message ?? error.message,
+  }));
+}
