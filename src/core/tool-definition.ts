@@ -13,6 +13,7 @@ import { READ_RESULT, type ToolDefinition, type ToolHttp } from "./tool.ts";
 import { type AllowUrl, checkEndpoint, declaredProperties } from "./tool-endpoint.ts";
 import { lintTool } from "./tool-lint.ts";
 import type { LintNote } from "./tool-lint-note.ts";
+import { lintSelect } from "./tool-lint-select.ts";
 import { checkPolicy } from "./tool-policy.ts";
 import { checkToolShape, memberPath } from "./tool-shape.ts";
 import { checkWrite } from "./tool-write.ts";
@@ -166,6 +167,6 @@ export function checkToolDefinition(input: unknown, options: CheckOptions = {}):
     select,
     rules,
     stateRules,
-    lint: [...lintTool(definition), ...lintRules(definition, rules)],
+    lint: [...lintTool(definition), ...lintRules(definition, rules), ...lintSelect(definition, output)],
   };
 }

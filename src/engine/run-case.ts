@@ -2,6 +2,7 @@ import type { JsonObject, JsonValue } from "../core/json/value.ts";
 import type { ToolCall } from "../core/protocol/accumulator.ts";
 import type { ToolSpec } from "../core/protocol/wire.ts";
 import { explain } from "../core/schema/message.ts";
+import { READ_RESULT } from "../core/tool.ts";
 import { GatewayError } from "../errors.ts";
 import { CALL_TEXTS } from "./calls/call-texts.ts";
 import type { CheckedCall, GateContext } from "./gates/gate.ts";
@@ -75,6 +76,9 @@ export function makeCase(
   );
   const { record: call, place } = callId === undefined ? firstRefused(calls) : named(calls, callId);
   if (call.owner === "client") throw none(`The call "${call.call_id}" is one of the client's own tools.`);
+  if (call.name === READ_RESULT && call.owner === "gateway") {
+    throw none(`The call "${call.call_id}" reads a stored result, which a case cannot hold.`);
+  }
   if (call.raw_cut) {
     throw none(`The argument text of the call "${call.call_id}" is too long; it was not kept whole.`);
   }

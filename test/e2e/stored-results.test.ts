@@ -106,10 +106,7 @@ test("bad arguments are told to the model by the gates, an unknown reference by 
     [true, false, false],
   );
   assert.match(last[1].error, /"offset"/);
-  assert.match(
-    last[2].error,
-    /There is no stored result under this reference\. Results are kept for 60 minutes/,
-  );
+  assert.match(last[2].error, /There is no stored result under this reference\. Results are kept for 60 min/);
 });
 
 test("a reference in a later request is offered to its owner, and to nobody else", async (t) => {
@@ -172,7 +169,7 @@ test("what has expired is told to the model", async (t) => {
   );
   await complete(gateway, ask("m", { stream: false }));
   const [, expired] = results(upstream.requests.at(-1)?.body as UpstreamBody);
-  assert.match(expired.error, /Results are kept for 1 minutes: if it has expired, call the tool again/);
+  assert.match(expired.error, /Results are kept for 1 min: if it has expired, call the tool again/);
 });
 
 test("the name cannot be registered", async (t) => {

@@ -78,8 +78,14 @@ function faultPosition(text: string): number {
     while (readable > 0 && !tokensOf(text.slice(0, readable))) readable--;
     return readable;
   }
-  const found = tokens.find((_, at) => isHopeless(text.slice(0, tokens[at + 1]?.start ?? text.length)));
-  return found?.start ?? text.length;
+  // What is hopeless stays so with more text behind it: the first such token is found by halving.
+  let [from, to] = [0, tokens.length];
+  while (from < to) {
+    const at = (from + to) >> 1;
+    if (isHopeless(text.slice(0, tokens[at + 1]?.start ?? text.length))) to = at;
+    else from = at + 1;
+  }
+  return tokens[from]?.start ?? text.length;
 }
 
 function tokensOf(text: string): ReturnType<typeof tokenize> | undefined {
@@ -107,6 +113,26 @@ function checkNumbers(text: string): void {
     if (typeof value !== "number" || Number.isSafeInteger(value) || !Number.isInteger(value)) continue;
     throw new SelectFault("it has a number with more digits than can be compared", start);
   }
+}
+
+/** Where the left side finds nothing, these find nothing. */
+const FIRST_LEFT: ReadonlySet<Node["type"]> = new Set([
+  ...(["IndexExpression", "Projection", "ValueProjection", "FilterProjection", "Pipe"] as const),
+]);
+
+/** The members that an expression goes through first, from the root on: `["a", "b"]` for `a.b[*].c`. */
+export function leadingMembers(text: string): string[] {
+  const path: string[] = [];
+  const isPlain = (node: Node): boolean => {
+    if (node.type === "Field") path.push(node.name);
+    if (node.type === "Field") return true;
+    if (node.type === "Subexpression") return isPlain(node.left) && isPlain(node.right);
+    if (node.type === "Flatten") isPlain(node.child);
+    else if (FIRST_LEFT.has(node.type) && "left" in node) isPlain(node.left);
+    return false;
+  };
+  isPlain(compile(text));
+  return path;
 }
 
 /** What the parser lets pass though it can bring no value. */

@@ -23,7 +23,7 @@ const en: ReadTexts = {
     limit: "How many items, characters or places to show at the most",
   },
   unknown: (minutes) =>
-    `There is no stored result under this reference. Results are kept for ${minutes} minutes: if it has expired, call the tool again.`,
+    `There is no stored result under this reference. Results are kept for ${minutes} min: if it has expired, call the tool again.`,
   noPaths: "This result is text and has no paths. Read it with offset, or search in it.",
   badPath: (reason) => `The path cannot be used: ${reason}.`,
   nothingAt: (path, members) =>

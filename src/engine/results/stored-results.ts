@@ -4,7 +4,7 @@ import { READ_RESULT } from "../../core/tool.ts";
 import { checkToolDefinition } from "../../core/tool-definition.ts";
 import { GatewayError } from "../../errors.ts";
 import type { DocumentStore } from "../ports/stores.ts";
-import type { ToolReply } from "../ports/tools.ts";
+import { ToolFailure, type ToolReply } from "../ports/tools.ts";
 import { type RegisteredTool, toRegistered } from "../registry/tool-snapshot.ts";
 import { type ReadAnswer, type ReadArguments, readStored } from "./read-stored.ts";
 import { READ_TEXTS } from "./read-texts.ts";
@@ -59,11 +59,11 @@ export class StoredResults {
     }
   }
 
-  /** Whether one of the references in these texts can be read by this owner. */
+  /** Whether one of the references in these texts can be read by this owner; a store that does not answer knows none. */
   async knowsAny(owner: ResultOwner, texts: readonly string[]): Promise<boolean> {
     const references = new Set(texts.flatMap((text) => text.match(REFERENCE) ?? []).reverse());
     for (const reference of [...references].slice(0, MAX_LOOKUPS)) {
-      if (await this.#find(owner, reference)) return true;
+      if (await this.#find(owner, reference).catch(noStore)) return true;
     }
     return false;
   }
@@ -75,11 +75,18 @@ export class StoredResults {
 
   async #read({ reference, ...args }: JsonObject, owner: ResultOwner): Promise<ToolReply> {
     const { locale, ttlMs } = this.#options;
-    const stored = await this.#find(owner, String(reference));
+    const stored = await this.#find(owner, String(reference)).catch((error: unknown) => {
+      if (error instanceof GatewayError) throw new ToolFailure("unreachable", "the store does not answer");
+      throw error;
+    });
     const minutes = Math.ceil(ttlMs / 60_000);
     if (!stored) return replyOf({ fault: READ_TEXTS[locale].unknown(minutes) });
     return replyOf(readStored(stored, args as ReadArguments, MAX_BYTES - AROUND_BYTES, locale));
   }
+}
+
+function noStore(error: unknown): undefined {
+  if (!(error instanceof GatewayError)) throw error;
 }
 
 /** Another owner's key is another one, so that a reference alone finds nothing. */
