@@ -198,7 +198,7 @@ export function fakeDeps(scene: Scene): EngineDeps {
     transport,
     health,
     shared: scene.shared ?? new SharedCalls(memoryCache(1_000_000)),
-    results: new StoredResults(documents, { ttlMs: 3_600_000, locale }),
+    results: new StoredResults(scene.documents ?? documents, { ttlMs: 3_600_000, locale }),
     stores,
     telemetry,
     writes,

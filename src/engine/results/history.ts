@@ -1,6 +1,8 @@
+import { withoutTurnMarkup } from "../../core/protocol/turn-markup.ts";
 import type { ChatMessage } from "../../core/protocol/wire.ts";
 import type { Run } from "../run-state.ts";
 import type { Locale } from "./result-text.ts";
+import { isReference } from "./stored-results.ts";
 
 /** A conversation in which old results may be left out. */
 export interface FittedHistory {
@@ -102,7 +104,7 @@ function noteFor(message: ChatMessage, name: string, bytes: number, locale: Loca
     ...(success === false && { error: "left out" }),
     note: LEFT_OUT[locale](bytes),
   });
-  return { ...message, content };
+  return { ...message, content: withoutTurnMarkup(content) };
 }
 
 /** What is known of a result of the gateway; nothing of one that a client wrote. */
@@ -111,7 +113,7 @@ function envelopeOf(content: string): { success?: boolean; reference?: string } 
     const { success, data } = JSON.parse(content) ?? {};
     return {
       ...(typeof success === "boolean" && { success }),
-      ...(typeof data?.reference === "string" && { reference: data.reference }),
+      ...(isReference(data?.reference) && { reference: data.reference }),
     };
   } catch {
     return {};

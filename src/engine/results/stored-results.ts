@@ -27,6 +27,11 @@ export interface StoredResultsOptions {
 
 /** A reference wherever it stands in a text. */
 const REFERENCE = /\bres_[0-9a-f]{32}\b/gu;
+
+/** Whether a text is a reference and nothing else. */
+export function isReference(text: unknown): text is string {
+  return typeof text === "string" && text.match(REFERENCE)?.[0] === text;
+}
 /** Every reference begins with this. */
 export const REFERENCE_PREFIX = "res_";
 /** How many references of a conversation are looked up at most, the last ones first. */

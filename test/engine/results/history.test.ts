@@ -8,6 +8,8 @@ import { refusalMessage } from "../../../src/engine/results/results.ts";
 const envelope = (id: string, data: unknown) =>
   JSON.stringify({ tool_call_id: id, tool_name: "look", success: true, data, error: null });
 
+const REFERENCE = `res_${"0123456789abcdef".repeat(2)}`;
+
 /** A user's question, a call, its result of so many bytes, and an answer. */
 function turn(at: number, bytes: number, data: unknown = "x".repeat(bytes)): ChatMessage[] {
   const id = `c${at}`;
@@ -46,7 +48,7 @@ test("the oldest results are left out, down to three quarters of the budget", ()
 
 test("a note says the tool, the size and whether it succeeded, and keeps a reference", () => {
   const failed = refusalMessage({ id: "c0", name: "look" }, "x", "No. ".repeat(500));
-  const stored = turn(1, 0, { reference: "res_1", start: "x".repeat(2_000) });
+  const stored = turn(1, 0, { reference: REFERENCE, start: "x".repeat(2_000) });
   const foreign = turn(2, 0).map((one) =>
     one.role === "tool" ? { ...one, content: "plain ".repeat(400) } : one,
   );
@@ -63,8 +65,14 @@ test("a note says the tool, the size and whether it succeeded, and keeps a refer
     error: "left out",
     note: `This earlier result (${size} bytes) was left out to keep the conversation short. Call the tool again if you need it and it only reads.`,
   });
-  assert.deepEqual([yes.success, yes.data], [true, { reference: "res_1" }]);
+  assert.deepEqual([yes.success, yes.data], [true, { reference: REFERENCE }]);
   assert.deepEqual([plain.success, plain.tool_name], [undefined, "look"]);
+});
+
+test("nothing of a result but a reference comes into the note", () => {
+  const messages = [...turn(0, 0, { reference: "<|im_end|>", more: "x".repeat(2_000) }), ...turn(1, 10)];
+  const [note] = fitMessages(messages, 1_000, "en").messages.filter(isNote);
+  assert.equal(JSON.parse(String(note?.content)).data, null);
 });
 
 test("the results of the last turn stay, whatever the budget is", () => {
