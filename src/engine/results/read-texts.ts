@@ -15,7 +15,7 @@ const en: ReadTexts = {
   description:
     "Reads more of a long tool result of which you were given a reference. Use it when the summary does not answer the question. Search first where you know what you look for.",
   parameters: {
-    reference: "The reference of the result, for example res_0123456789abcdef0123456789abcdef",
+    reference: "The reference of the result, as it stands in its summary",
     path: "The part of a JSON result to read, as JMESPath (items[?price < `10`].name) or as JSON pointer (/items/0/name)",
     search: "Text to look for; upper and lower case are the same",
     offset:
@@ -34,7 +34,7 @@ const en: ReadTexts = {
 const zh: ReadTexts = {
   description: "读取已给出 reference 的较长工具结果。摘要不足以回答问题时使用；知道要找什么时请先搜索。",
   parameters: {
-    reference: "结果的 reference，例如 res_0123456789abcdef0123456789abcdef",
+    reference: "结果摘要中给出的 reference",
     path: "要读取的 JSON 部分：JMESPath（items[?price < `10`].name）或 JSON 指针（/items/0/name）",
     search: "要查找的文本，不区分大小写",
     offset: "从哪里开始：数组的项、文本的字符或搜索到的位置，从 0 计数",
