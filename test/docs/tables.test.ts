@@ -78,6 +78,7 @@ test("docs/tools.md has every reason of the advice about a tool", () => {
     "core/tool-lint-default.ts",
     "core/tool-lint-nesting.ts",
     "core/tool-lint-schema.ts",
+    "core/tool-lint-select.ts",
     "core/tool-lint-registry.ts",
     "core/tool-policy.ts",
     "engine/registry/registry.ts",
