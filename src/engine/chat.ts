@@ -10,7 +10,7 @@ import { isoTime } from "./iso-time.ts";
 import { type Caller, makeOffer, type Offer } from "./offer.ts";
 import { type OpenRun, OpenRuns } from "./open-runs.ts";
 import { ClientGone, type ClientSink } from "./ports/client.ts";
-import type { RegisteredTool, ToolSnapshot } from "./registry/tool-snapshot.ts";
+import { canaryKey, type RegisteredTool, type ToolSnapshot } from "./registry/tool-snapshot.ts";
 import { addedMessages, fitHistory } from "./results/history.ts";
 import { offerForConversation } from "./results/offer-results.ts";
 import { runRounds } from "./run.ts";
@@ -116,8 +116,7 @@ export class ChatEngine {
 
   async #run(call: ChatCall, open: OpenRun): Promise<ChatChunk | undefined> {
     const { request, caller } = call;
-    const canaryKey = call.isSessionNamed ? `${caller.name} ${call.sessionId}` : call.runId;
-    const tools = this.#deps.registry.snapshot().forSession(canaryKey);
+    const tools = this.#deps.registry.snapshot().forSession(canaryKey({ ...call, caller: caller.name }));
     const session = await this.#session(call, tools);
     const selection = await this.#selection(call, tools, session);
     const { isElevated } = session;

@@ -69,6 +69,22 @@ test("a canary gets its share of the sessions, always the same ones", async (t) 
   );
 });
 
+test("what a canary asked for is approved and carried out as the canary's", async (t) => {
+  const { gateway, tools, upstream } = await startWorld(t, []);
+  const write = { level: "write" };
+  await put(gateway, tools.urlOf("canary"), write);
+  await put(gateway, tools.urlOf("stable"), { ...write, canary: { version: 1, percent: 100 } });
+  upstream.script("m", [whole(ASKS), whole(ANSWERS)]);
+  const { body } = await complete(gateway, ask("m"), { "x-toolweir-session": "s1" });
+  const [pending] = body.toolweir.pending_approvals;
+  const approved = await rest(gateway, "POST", `/approvals/${pending.id}/approve`, {});
+  assert.equal(approved.status, 200, JSON.stringify(approved.body));
+  for (let tries = 0; tools.requests.length === 0 && tries < 200; tries++) {
+    await new Promise((resolve) => setTimeout(resolve, 10));
+  }
+  assert.deepEqual([tools.of("canary").length, tools.of("stable").length], [1, 0]);
+});
+
 test("a deprecated tool says so in its description, beside its result and in the metrics", async (t) => {
   const { gateway, tools, upstream } = await startWorld(t, []);
   const { body } = await put(gateway, tools.urlOf("old"), {

@@ -6,7 +6,7 @@ import { type Caller, mayUse } from "../offer.ts";
 import type { LedgerChange, LedgerEntry, LedgerState, LedgerStore } from "../ports/ledger.ts";
 import type { LedgerNote } from "../ports/telemetry.ts";
 import type { ToolTransport } from "../ports/tools.ts";
-import type { RegisteredTool, ToolSnapshot } from "../registry/tool-snapshot.ts";
+import { canaryKey, type RegisteredTool, type ToolSnapshot } from "../registry/tool-snapshot.ts";
 import { toToolMessage } from "../results/results.ts";
 import { patchedState, type SessionBook, withUses } from "../sessions/session-book.ts";
 import { argumentsOf, describeCall } from "./described.ts";
@@ -53,7 +53,7 @@ export class CarryOut {
 
   /** Whether what was approved is still what would be sent, and still allowed to whoever asked for it. */
   async obstacle(entry: LedgerEntry): Promise<Obstacle | undefined> {
-    const tool = this.#deps.registry.snapshot().get(entry.tool);
+    const tool = this.#deps.registry.snapshot().forSession(canaryKey(entry)).get(entry.tool);
     if (!tool) return "stale";
     const now = describeCall(tool.definition, argumentsOf(entry), entry);
     if (now.requestHash !== entry.requestHash) return "stale";
@@ -80,7 +80,7 @@ export class CarryOut {
       if (changed) this.#onEnded(changed, undefined);
       return changed ?? entry;
     }
-    const tool = registry.snapshot().get(entry.tool);
+    const tool = registry.snapshot().forSession(canaryKey(entry)).get(entry.tool);
     const taken = await writes.take(entry, change);
     if (!taken || !tool) return (await ledger.get(entry.id)) ?? entry;
     // A fault of the gateway itself leaves an unknown outcome behind, which is written down before.

@@ -4,7 +4,7 @@ import { type GateContext, passGates } from "../gates/gate.ts";
 import type { Caller } from "../offer.ts";
 import type { LedgerChange, LedgerEntry } from "../ports/ledger.ts";
 import type { ToolTransport } from "../ports/tools.ts";
-import type { RegisteredTool, ToolSnapshot } from "../registry/tool-snapshot.ts";
+import { canaryKey, type RegisteredTool, type ToolSnapshot } from "../registry/tool-snapshot.ts";
 import { RunSession } from "../sessions/run-session.ts";
 import type { SessionBook } from "../sessions/session-book.ts";
 import { describeCall, shownRequest } from "./described.ts";
@@ -24,7 +24,7 @@ export interface EditDeps {
  * `invalid_value` with what is wrong with them.
  */
 export async function editArguments(deps: EditDeps, entry: LedgerEntry, args: string): Promise<LedgerChange> {
-  const tool = deps.registry.snapshot().get(entry.tool);
+  const tool = deps.registry.snapshot().forSession(canaryKey(entry)).get(entry.tool);
   if (!tool) throw new GatewayError("approval_stale", "There is no such tool any more.");
   const call = {
     id: entry.callId,

@@ -144,6 +144,16 @@ export function createSnapshot(revision: number, tools: Iterable<RegisteredTool>
   return snapshot;
 }
 
+/** By what a session is told apart for canaries; one that nobody named is as long as its run. */
+export function canaryKey(of: {
+  caller: string;
+  sessionId: string;
+  isSessionNamed: boolean;
+  runId: string;
+}): string {
+  return of.isSessionNamed ? `${of.caller} ${of.sessionId}` : of.runId;
+}
+
 /** Each tool on its own, so that the canaries of two tools do not always meet. */
 function chosenFor(key: string, tools: readonly RegisteredTool[]): RegisteredTool[] {
   return tools.map((tool) => {
