@@ -87,3 +87,22 @@ test("an output that is no schema is a fault with its path", async (t) => {
     [422, "schema_rejected", "output.properties.a.type"],
   );
 });
+
+test("what needs a call that waits for a person is told so, and nothing of it runs", async (t) => {
+  const { upstream, tools, gateway } = await startWorld(t);
+  await registerTool(gateway, "create_order", { url: tools.urlOf("create_order"), level: "write" });
+  const calls = [
+    { name: "create_order", args: { place: "Oslo" } },
+    { name: "get_weather", args: { place: "{{create_order.data.got.place}}" } },
+  ];
+  upstream.script("m", [streamed({ calls })]);
+  const seen = await stream(gateway, ask("m"));
+  assert.equal(seen.summary["stop_reason"], "approval_required");
+  assert.equal(tools.requests.length, 0);
+  const run = await send(gateway, `/runs/${seen.headers.get("x-toolweir-run-id")}`, undefined, {}, "GET");
+  const [order, weather] = JSON.parse(await run.text()).rounds[0].calls;
+  assert.deepEqual(
+    [order.outcome, weather.outcome, weather.error_kind],
+    ["pending", "rejected", "dependency"],
+  );
+});

@@ -38,12 +38,12 @@ export type PlanFault =
       readonly gives: string;
       readonly takes: string;
     }
-  /** The call that it refers to brought nothing. */
-  | { readonly kind: "failed"; readonly name: string };
+  /** The call that it refers to brought nothing, or waits for a person. */
+  | { readonly kind: "failed" | "waiting"; readonly name: string };
 
 /** The code in the tool message; the kind of fault is the problem. */
 export function codeOf({ kind }: PlanFault): "dependency_failed" | "reference_invalid" {
-  return kind === "failed" ? "dependency_failed" : "reference_invalid";
+  return kind === "failed" || kind === "waiting" ? "dependency_failed" : "reference_invalid";
 }
 
 /** Names that are listed, and characters that a reference takes in a sentence. */
@@ -78,6 +78,8 @@ function english(fault: PlanFault): string {
     }
     case "type":
       return `${quoted(fault.reference)} gives ${fault.gives}, but parameter "${spell(fault.at)}" must be ${fault.takes}. Refer to another part.`;
+    case "waiting":
+      return `Not run: it needs the result of "${fault.name}", which waits for a person's approval. Call it again when that is there.`;
     case "failed":
       return `Not run: it needs the result of "${fault.name}", which did not succeed. Correct that call first.`;
     default:
@@ -108,6 +110,8 @@ function chinese(fault: PlanFault): string {
     }
     case "type":
       return `${quoted(fault.reference)} 的类型是 ${fault.gives}，参数“${spell(fault.at)}”需要 ${fault.takes}。`;
+    case "waiting":
+      return `未执行：所需的“${fault.name}”正在等待人工批准。有结果后请重新调用。`;
     case "failed":
       return `未执行：所需的“${fault.name}”没有成功。请先修正该调用。`;
     default:

@@ -34,7 +34,8 @@ function readArguments(run: Run, { call, tool, result }: PlannedCall): JsonValue
 
 /** Answers a call that cannot run because of what it refers to. */
 export function refuseByPlan(run: Run, entry: PlannedCall, fault: PlanFault): void {
-  const problem = fault.kind === "failed" ? "dependency" : `reference_${fault.kind}`;
+  const isDependency = fault.kind === "failed" || fault.kind === "waiting";
+  const problem = isDependency ? "dependency" : `reference_${fault.kind}`;
   refuse(run, entry, { code: codeOf(fault), problem, feedback: explainPlan(fault, run.locale) });
 }
 
@@ -79,6 +80,7 @@ export function resolve(
   planned: readonly PlannedCall[],
 ): { fill: (value: JsonValue) => JsonValue } | { fault: PlanFault } {
   const failed = needs.map((at) => planned[at]).find((needed) => needed && answerOf(needed) === undefined);
+  if (failed?.result?.pending) return { fault: { kind: "waiting", name: failed.call.name } };
   if (failed && !tool?.definition.partial_ok) return { fault: { kind: "failed", name: failed.call.name } };
   const values = new Map<string, Filled>();
   for (const { reference } of references) {
