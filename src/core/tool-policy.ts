@@ -1,6 +1,7 @@
 import type { SchemaObject } from "ajv";
 import type { ErrorDetail } from "../errors.ts";
-import type { JsonObject, JsonValue } from "./json/value.ts";
+import { carrySpelling } from "./json/spelling.ts";
+import { type JsonObject, type JsonValue, setMember } from "./json/value.ts";
 import { nearest } from "./schema/nearest.ts";
 import type { ErrorClass, PolicyAction, ToolDefinition, ToolFallback } from "./tool.ts";
 import { declaredProperties, placeholders } from "./tool-endpoint.ts";
@@ -51,12 +52,16 @@ type Named = PolicyMembers & Pick<ToolDefinition, "name" | "parameters">;
 /** The arguments of the fallback for a call of the tool that failed. What the call left out is left out. */
 export function fallbackArguments(fallback: ToolFallback, args: JsonObject): JsonObject {
   if (fallback.arguments === undefined) return args;
-  const mapped = Object.entries(fallback.arguments).flatMap(([name, value]): [string, JsonValue][] => {
+  const mapped: JsonObject = {};
+  for (const [name, value] of Object.entries(fallback.arguments)) {
     const from = wholePlaceholder(value);
-    if (from === undefined) return [[name, value]];
-    return Object.hasOwn(args, from) ? [[name, args[from] ?? null]] : [];
-  });
-  return Object.fromEntries(mapped);
+    if (from === undefined) setMember(mapped, name, value);
+    else if (Object.hasOwn(args, from)) {
+      setMember(mapped, name, args[from] ?? null);
+      carrySpelling(args, from, mapped, name);
+    }
+  }
+  return mapped;
 }
 
 /** `name` of a text that is `{name}` and nothing else. */

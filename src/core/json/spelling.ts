@@ -42,6 +42,19 @@ export function hasSpellings(container: Container): boolean {
   return kept.has(container);
 }
 
+/** Lets a number that was taken over under another key, or into another container, keep how it was written. */
+export function carrySpelling(
+  from: Container,
+  key: string | number,
+  to: Container,
+  as: string | number,
+): void {
+  const number = (to as JsonObject)[as];
+  const found = kept.get(from)?.get(String(key));
+  if (found && typeof number === "number" && Object.is(found.number, number))
+    keepSpelling(to, as, number, found.text);
+}
+
 /** Lets a changed copy of a container keep how the numbers were written that are still in it. */
 export function withSpellings<T extends Container>(copy: T, original: Container): T {
   const texts = kept.get(original);

@@ -1,4 +1,4 @@
-import { withSpellings } from "../json/spelling.ts";
+import { carrySpelling, withSpellings } from "../json/spelling.ts";
 import { type JsonObject, type JsonValue, setMember } from "../json/value.ts";
 import { castString, looksLikeArray } from "./cast.ts";
 import { elementSchemas, type Matches, memberSchemas } from "./child-schemas.ts";
@@ -110,7 +110,7 @@ export class Coercer {
   #visitInside(nodes: readonly SchemaNode[], value: JsonValue, path: string, log: Coercion[]): JsonValue {
     if (Array.isArray(value)) {
       const items = value.map((item, at) =>
-        this.#visit(elementSchemas(nodes, at), item, step(path, at), log),
+        wrapped(value, at, this.#visit(elementSchemas(nodes, at), item, step(path, at), log)),
       );
       return items.every((item, at) => item === value[at]) ? value : withSpellings(items, value);
     }
@@ -127,7 +127,7 @@ export class Coercer {
         changed = true;
         continue;
       }
-      const visited = this.#visit(schemas, member, step(path, key), log);
+      const visited = wrapped(object, key, this.#visit(schemas, member, step(path, key), log));
       changed ||= visited !== member;
       setMember(result, key, visited);
     }
@@ -173,6 +173,12 @@ export class Coercer {
     if (node.if === undefined || (node.then ?? node.else) === undefined) return undefined;
     return this.#oracle.fits(node.if, value) ? node.then : node.else;
   }
+}
+
+/** What became of a member; a number that became the element of an array is written there as it was. */
+function wrapped(container: JsonObject | JsonValue[], key: string | number, visited: JsonValue): JsonValue {
+  if (Array.isArray(visited) && visited.length === 1) carrySpelling(container, key, visited, 0);
+  return visited;
 }
 
 function dependent(node: SchemaNode, value: JsonValue): Schema[] {
