@@ -1,11 +1,10 @@
 import { hash } from "node:crypto";
 import type { JsonObject } from "../../core/json/value.ts";
+import { ChangingDocuments } from "../changing-documents.ts";
 import type { DocumentStore } from "../ports/stores.ts";
 
 /** Runs that a session remembers. */
 const MAX_RUNS = 50;
-/** How often a change is tried again when somebody else changed the session at the same time. */
-const MAX_TRIES = 20;
 /** Bounds of the state: bytes as JSON, and keys. */
 const MAX_STATE_BYTES = 64 * 1024;
 const MAX_STATE_KEYS = 256;
@@ -74,40 +73,36 @@ export function emptySession(now: number): SessionData {
  * 3. A session is forgotten when it has not changed for its time to live.
  */
 export class SessionBook {
-  readonly #documents: DocumentStore;
+  readonly #documents: ChangingDocuments<SessionData>;
   readonly #now: () => number;
   readonly #ttlMs: number;
 
   /** `now` gives Unix milliseconds. */
   constructor(documents: DocumentStore, now: () => number, ttlMs: number) {
-    this.#documents = documents;
+    this.#documents = new ChangingDocuments(documents, "session", now);
     this.#now = now;
     this.#ttlMs = ttlMs;
   }
 
   async load(name: SessionName): Promise<KeptSession | undefined> {
-    const stored = await this.#documents.get("session", keyOf(name));
-    return stored && { data: stored.value as SessionData, expiresAt: stored.expiresAt };
+    const kept = await this.#documents.load(keyOf(name));
+    return kept && { data: kept.value, expiresAt: kept.expiresAt };
   }
 
   /** Changes a session, a new one if there is none. `change` may be called more than once, each time with what is there. */
   async change(name: SessionName, change: (data: SessionData) => SessionData): Promise<KeptSession> {
-    const key = keyOf(name);
-    for (let tries = 0; tries < MAX_TRIES; tries++) {
-      const stored = await this.#documents.get("session", key);
+    let data = emptySession(this.#now());
+    const changed = await this.#documents.change(keyOf(name), this.#ttlMs, (kept) => {
       const at = this.#now();
-      const before = stored ? (stored.value as SessionData) : emptySession(at);
-      const data = { ...change(before), updated_at: at };
-      const options = { ttlMs: this.#ttlMs, expectedRevision: stored?.revision ?? 0 };
-      const revision = await this.#documents.put("session", key, data, options);
-      if (revision !== undefined) return { data, expiresAt: at + this.#ttlMs };
-    }
-    throw new Error("the session changes faster than it can be written");
+      data = { ...change(kept ?? emptySession(at)), updated_at: at };
+      return data;
+    });
+    return { data, expiresAt: changed?.expiresAt ?? this.#now() + this.#ttlMs };
   }
 
   /** `false` if there is none. */
   delete(name: SessionName): Promise<boolean> {
-    return this.#documents.delete("session", keyOf(name));
+    return this.#documents.delete(keyOf(name));
   }
 }
 
