@@ -2,6 +2,7 @@ import { readFileSync } from "node:fs";
 import type { FastifyInstance } from "fastify";
 import type { Logger } from "pino";
 import { parse } from "yaml";
+import { openBooks } from "./app-books.ts";
 import type { Config } from "./config.ts";
 import { READ_RESULT } from "./core/tool.ts";
 import { crashPoints } from "./crash-point.ts";
@@ -16,9 +17,9 @@ import type { Stores } from "./engine/ports/stores.ts";
 import type { Telemetry } from "./engine/ports/telemetry.ts";
 import { ToolRegistry } from "./engine/registry/registry.ts";
 import { StoredResults } from "./engine/results/stored-results.ts";
-import { RunBook } from "./engine/run-record.ts";
+import type { RunBook } from "./engine/run-record.ts";
 import { ToolIndex } from "./engine/selection/tool-index.ts";
-import { SessionBook } from "./engine/sessions/session-book.ts";
+import type { SessionBook } from "./engine/sessions/session-book.ts";
 import { Authenticator } from "./http/auth.ts";
 import { approvalRoutes } from "./http/routes/approvals.ts";
 import { chatRoute } from "./http/routes/chat.ts";
@@ -70,11 +71,11 @@ export async function buildApp({ config, env, startTracing }: AppOptions): Promi
   );
   const tracing = await startTracing(log);
   const health = new ToolHealth((tool) => metrics.tool(tool).breakerOpened());
-  const book = new RunBook();
+  const books = openBooks(config, stores);
   const telemetry = createTelemetry({ logger: log, metrics, tracing });
-  const sessions = new SessionBook(stores.documents, Date.now, config.sessions.ttl_s * 1_000);
+  const { sessions } = books;
   const changing = openApprovals({ config, stores, registry, outbound, health, sessions, telemetry, env });
-  const made = { config, stores, registry, outbound, health, ...changing, book, sessions, metrics };
+  const made = { config, stores, registry, outbound, health, ...changing, ...books, metrics };
   const engine = new ChatEngine({
     ...engineSettings(config),
     ...made,

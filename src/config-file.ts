@@ -13,6 +13,7 @@ const DEFAULT_FILE = "config/toolweir.yaml";
 const REFERENCE = /\$\{([^}]*)\}?/g;
 const VARIABLE = /^[A-Za-z_][A-Za-z0-9_]*$/;
 const WHOLE_NUMBER = /^-?\d{1,15}$/;
+const DECIMAL = /^\d{1,7}(\.\d{1,6})?$/;
 
 const readText: ReadFile = (path) => readFileSync(path, "utf8");
 
@@ -125,7 +126,8 @@ class Resolver {
       }
       return "";
     });
-    return schema?.type === "integer" && WHOLE_NUMBER.test(text) ? Number(text) : text;
+    if (schema?.type === "integer" && WHOLE_NUMBER.test(text)) return Number(text);
+    return schema?.type === "number" && DECIMAL.test(text) ? Number(text) : text;
   }
 
   #fault(path: string, expected: string): void {

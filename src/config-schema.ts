@@ -15,7 +15,8 @@ export interface Settings {
     tools_phase_ms: number;
     parallel_calls: number;
     concurrent_runs: number;
-  };
+  } & BudgetLimits;
+  prices: { match: string; input_per_million: number; output_per_million: number }[];
   selection: { max_tools: number };
   locale: "en" | "zh";
   repair: "safe" | "off";
@@ -30,6 +31,26 @@ export interface Settings {
   compat: "extended" | "strict";
   approvals: ApprovalSettings;
   tools: { network?: "open" | "guarded"; allow_hosts: string[] };
+}
+
+/** What runs may use up. Costs are in millionths of the currency unit that prices are in. */
+export interface BudgetLimits {
+  run_tokens?: number;
+  run_cost_micros?: number;
+  session_tokens?: number;
+  session_cost_micros?: number;
+  key_tokens_per_day?: number;
+  key_tokens_per_month?: number;
+  key_cost_micros_per_day?: number;
+  key_cost_micros_per_month?: number;
+}
+
+/** A key's own budget; what it does not say is as `limits.key_…`. */
+export interface KeyBudgetSettings {
+  tokens_per_day?: number;
+  tokens_per_month?: number;
+  cost_micros_per_day?: number;
+  cost_micros_per_month?: number;
 }
 
 export interface UpstreamSettings {
@@ -55,11 +76,12 @@ interface KeySettings {
   tools: string[];
   approve: boolean;
   rate?: object;
+  budget?: KeyBudgetSettings;
 }
 
 /** The parts of JSON Schema that the settings use. `description` finishes the sentence "expected …". */
 export interface SettingSchema {
-  type: "object" | "array" | "string" | "integer" | "boolean";
+  type: "object" | "array" | "string" | "integer" | "number" | "boolean";
   description: string;
   default?: unknown;
   enum?: readonly string[];
@@ -96,6 +118,16 @@ function whole(fallback: number | undefined, minimum: number, maximum = 1_000_00
     ...(fallback !== undefined && { default: fallback }),
   };
 }
+
+/** No bound where it is left out. */
+const budget = whole(undefined, 1, 1_000_000_000_000);
+
+const amount: SettingSchema = {
+  type: "number",
+  description: "a number from 0 to 1000000 with at most 6 decimals",
+  minimum: 0,
+  maximum: 1_000_000,
+};
 
 function yesOrNo(fallback: boolean): SettingSchema {
   return { type: "boolean", description: "true or false", default: fallback };
@@ -175,6 +207,12 @@ const key = group(
     tools: list(text('a tool name, "*" stands for anything'), "a list of tool names", ["*"]),
     approve: yesOrNo(false),
     rate: group({ per_minute: whole(undefined, 1) }),
+    budget: group({
+      tokens_per_day: budget,
+      tokens_per_month: budget,
+      cost_micros_per_day: budget,
+      cost_micros_per_month: budget,
+    }),
   },
   ["name", "key"],
 );
@@ -207,7 +245,26 @@ export const SETTINGS: SettingSchema = group({
     tools_phase_ms: milliseconds(30_000),
     parallel_calls: whole(8, 1, 64),
     concurrent_runs: whole(2_000, 1),
+    run_tokens: budget,
+    run_cost_micros: budget,
+    session_tokens: budget,
+    session_cost_micros: budget,
+    key_tokens_per_day: budget,
+    key_tokens_per_month: budget,
+    key_cost_micros_per_day: budget,
+    key_cost_micros_per_month: budget,
   }),
+  prices: list(
+    group(
+      {
+        match: text('a model name, "*" stands for anything'),
+        input_per_million: amount,
+        output_per_million: amount,
+      },
+      ["match", "input_per_million", "output_per_million"],
+    ),
+    "a list of prices",
+  ),
   selection: section({ max_tools: whole(10, 1, 128) }),
   locale: oneOf(["en", "zh"], "en"),
   repair: oneOf(["safe", "off"], "safe"),

@@ -1,6 +1,8 @@
 import { dirname, join } from "node:path";
+import { type BudgetConfig, type PriceConfig, readBudgets, readPrices } from "./config-budgets.ts";
 import { ConfigError, type ConfigFault } from "./config-faults.ts";
 import { configFile, type Environment, type ReadFile, readSettings } from "./config-file.ts";
+import { notices } from "./config-notices.ts";
 import { KEY, LOG_LEVEL, PORT, type Settings, STORE, type UpstreamSettings } from "./config-schema.ts";
 import { isBaseUrl, isKey, isLevel, isPort, isStore } from "./config-values.ts";
 import { PROTOCOL_NAMES } from "./core/protocol/text/choose.ts";
@@ -54,6 +56,8 @@ export interface Config extends Pick<Settings, (typeof PLAIN)[number]> {
   /** At least one; the first is the default. */
   upstreams: readonly UpstreamConfig[];
   models: readonly ModelConfig[];
+  budgets: BudgetConfig;
+  prices: readonly PriceConfig[];
   auth: { mode: "keys" | "none"; keys: readonly KeyConfig[] };
   tools: { network: "open" | "guarded"; allow_hosts: readonly string[] };
 }
@@ -79,7 +83,7 @@ export function loadConfig(env: Environment, readFile?: ReadFile): LoadedConfig 
   const loader = new Loader(env, file, settings);
   const config = loader.config();
   if (loader.faults.length > 0) throw new ConfigError(loader.faults);
-  return deepFreeze({ ...config, notices: notices(settings, config) });
+  return deepFreeze({ ...config, notices: notices(settings, config.auth.mode) });
 }
 
 /** Whether only programs on this machine can reach the address. */
@@ -112,6 +116,7 @@ class Loader {
     const adminKey = this.#variable("TOOLWEIR_ADMIN_KEY", KEY.description, isKey) ?? settings.admin_key;
     const upstreams = this.#upstreams();
     const plain = Object.fromEntries(PLAIN.map((name) => [name, settings[name]]));
+    const budgets = readBudgets(settings);
     return {
       ...(plain as Pick<Settings, (typeof PLAIN)[number]>),
       host,
@@ -122,6 +127,8 @@ class Loader {
       toolsDir: join(dirname(this.#file), "tools"),
       upstreams,
       models: this.#models(upstreams),
+      budgets,
+      prices: readPrices(settings, budgets, (path, expected) => this.#fault(path, expected)),
       auth: this.#auth(isLoopback(host), adminKey),
       tools: {
         network: settings.tools.network ?? (isLoopback(host) ? "open" : "guarded"),
@@ -202,7 +209,7 @@ class Loader {
   }
 
   #auth(loopback: boolean, adminKey: string | undefined): Config["auth"] {
-    const keys = this.#settings.auth.keys.map(({ rate: _, ...key }) => key);
+    const keys = this.#settings.auth.keys.map(({ rate: _, budget: __, ...key }) => key);
     const mode = this.#settings.auth.mode ?? (loopback && keys.length === 0 ? "none" : "keys");
     this.#unique(
       keys.map(({ name }) => name),
@@ -247,17 +254,6 @@ class Loader {
   #fault(path: string, expected: string, file = this.#file): void {
     this.faults.push({ file, path, expected });
   }
-}
-
-function notices(settings: Settings, config: Config): string[] {
-  const idle = (path: string) => `${path} has no effect in this version.`;
-  const list = settings.auth.keys.flatMap(({ rate }, index) =>
-    rate ? [idle(`auth.keys[${index}].rate`)] : [],
-  );
-  if (config.auth.mode === "none" && config.auth.keys.length > 0) {
-    list.push("auth.keys has no effect, because auth.mode is none.");
-  }
-  return list;
 }
 
 function deepFreeze<T>(value: T): T {

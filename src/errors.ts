@@ -5,6 +5,7 @@ export type ErrorType =
   | "permission_error"
   | "not_found_error"
   | "rate_limit_error"
+  | "insufficient_quota"
   | "api_error";
 
 /** Every failure that can reach a client: its code, HTTP status and OpenAI type. There is no other such table. */
@@ -54,6 +55,7 @@ const CODES = {
   headers_too_large: [431, "invalid_request_error"],
   rate_limit_exceeded: [429, "rate_limit_error"],
   too_many_concurrent_requests: [429, "rate_limit_error"],
+  insufficient_quota: [429, "insufficient_quota"],
   internal_error: [500, "api_error"],
   run_failed_after_write: [500, "api_error"],
   upstream_unavailable: [502, "api_error"],

@@ -28,6 +28,22 @@ const ONE_FAULT: [text: string, line: string, env?: Env][] = [
   ["upstream: []", "upstream: expected a known setting; did you mean upstreams?"],
   ["keepalive: { zebra: 1 }", "keepalive.zebra: expected a known setting (every_ms, as)"],
   ["limits: { rounds: 0 }", "limits.rounds: expected a whole number from 1 to 1000"],
+  [
+    "limits: { run_cost_micros: 5 }\nprices: [{ match: a, input_per_million: 1, output_per_million: 2 }]",
+    'prices: expected a price for "*" at the end, because there is a bound on cost',
+  ],
+  [
+    "auth: { keys: [{ name: a, key: b, budget: { cost_micros_per_day: 1 } }] }",
+    'prices: expected a price for "*" at the end, because there is a bound on cost',
+  ],
+  [
+    "prices: [{ match: a, input_per_million: 0.0000001, output_per_million: 2 }]",
+    "prices[0].input_per_million: expected a number with at most 6 decimals",
+  ],
+  [
+    "prices: [{ match: a, input_per_million: -1, output_per_million: 2 }]",
+    "prices[0].input_per_million: expected a number from 0 to 1000000 with at most 6 decimals",
+  ],
   ["limits: { rounds: 1.5 }", "limits.rounds: expected a whole number from 1 to 1000"],
   ["port: 65536", "port: expected a whole number from 0 to 65535"],
   ["port: true", "port: expected a whole number from 0 to 65535"],

@@ -38,6 +38,8 @@ suite("loadConfig", () => {
         parallel_calls: 8,
         concurrent_runs: 2000,
       },
+      budgets: { run: {}, session: {}, key: { day: {}, month: {} }, keys: {} },
+      prices: [],
       locale: "en",
       repair: "safe",
       cancel_early: false,

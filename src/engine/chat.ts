@@ -1,12 +1,12 @@
 import type { ChatChunk, ChatRequest } from "../core/protocol/wire.ts";
-import { asGatewayError, type GatewayError } from "../errors.ts";
+import { asGatewayError } from "../errors.ts";
 import type { Ending } from "./answer/answer.ts";
 import { StreamAnswer } from "./answer/answer-stream.ts";
 import { WholeAnswer } from "./answer/answer-whole.ts";
 import type { ParkedRun } from "./approvals/parked.ts";
+import { openSpend, type Spending } from "./budgets/spending.ts";
 import { wholeConversation } from "./conversation.ts";
 import { chainingHint, withInstruction } from "./hints.ts";
-import { isoTime } from "./iso-time.ts";
 import { type Caller, makeOffer, type Offer } from "./offer.ts";
 import { type OpenRun, OpenRuns } from "./open-runs.ts";
 import { ClientGone, type ClientSink } from "./ports/client.ts";
@@ -14,6 +14,7 @@ import { canaryKey, type RegisteredTool, type ToolSnapshot } from "./registry/to
 import { addedMessages, fitHistory } from "./results/history.ts";
 import { offerForConversation } from "./results/offer-results.ts";
 import { runRounds } from "./run.ts";
+import { finishRecord, settleRun } from "./run-end.ts";
 import { afterWrite } from "./run-error.ts";
 import type { ApprovalMode, EngineDeps, RunWatch } from "./run-options.ts";
 import type { RunBook } from "./run-record.ts";
@@ -55,12 +56,16 @@ export interface ChatCall {
   approvalMode: ApprovalMode;
   /** The parked run that is gone on with. */
   resumed: ParkedRun | undefined;
+  /** Takes headers of the answer, before it begins. */
+  announce?(headers: Readonly<Record<string, string>>): void;
 }
 
 export interface ChatDeps extends EngineDeps {
   registry: { snapshot(): ToolSnapshot };
   book: RunBook;
   sessions: SessionBook;
+  /** Absent where neither a price nor a budget is set. */
+  spending: Spending | undefined;
   toolIndex: ToolIndex;
   /** Tools that are offered at most where nobody has named them. */
   maxTools: number;
@@ -124,6 +129,7 @@ export class ChatEngine {
       isElevated,
       select: selection.select,
     });
+    const spend = await openSpend(this.#deps, call);
     const scope = this.#deps.telemetry.startRun({
       runId: call.runId,
       sessionId: call.sessionId,
@@ -138,6 +144,7 @@ export class ChatEngine {
       sessionId: call.sessionId,
       isSessionNamed: call.isSessionNamed,
       session,
+      spend,
       mayShare: call.mayShare,
       caller,
       request,
@@ -162,7 +169,7 @@ export class ChatEngine {
     try {
       const ending = await this.#rounds(run, call.resumed);
       finishRecord(run, ending.summary.stop_reason, undefined, this.#deps.now());
-      await noteSession(run);
+      await settleRun(run);
       scope.end({ stopReason: ending.summary.stop_reason, rounds: run.round });
       if (answer instanceof WholeAnswer) return answer.end(ending, call.strict);
       answer.end(ending);
@@ -226,7 +233,7 @@ export class ChatEngine {
     const error = run.wrote ? afterWrite(asGatewayError(thrown), run.id) : asGatewayError(thrown);
     const gone = stop.signal.reason instanceof ClientGone;
     finishRecord(run, gone ? "cancelled" : "error", gone ? undefined : error, this.#deps.now());
-    await noteSession(run);
+    await settleRun(run);
     run.scope.end({ stopReason: gone ? "cancelled" : "error", rounds: run.round, ...(!gone && { error }) });
     if (gone) return undefined;
     if (!(run.answer instanceof StreamAnswer) || !sink?.started) throw error;
@@ -250,28 +257,4 @@ function noteSelection(run: Run, made: Selecting["made"]): void {
   const { considered, why, ms } = made;
   run.record.selection = { considered, tools: why, duration_ms: Math.round(ms * 100) / 100 };
   run.scope.selected(ms / 1_000);
-}
-
-/** The run counts in its session. A store that does not take that costs the count and not the answer. */
-async function noteSession(run: Run): Promise<void> {
-  const { record, round, usage, limits } = run;
-  const { run_id, stop_reason } = record;
-  const [started_at, ended_at] = [record.started_at, record.ended_at ?? ""].map((time) => Date.parse(time));
-  const ended = {
-    run_id,
-    started_at: started_at ?? 0,
-    ended_at: ended_at ?? 0,
-    stop_reason: stop_reason ?? "",
-  };
-  const tokens = Number(usage?.total_tokens ?? 0);
-  const used = { runs: 1, rounds: round, tool_calls: limits.toolCalls, tokens };
-  await run.session.ended(ended, used).catch(() => {});
-}
-
-function finishRecord(run: Run, stopReason: string, error: GatewayError | undefined, now: number): void {
-  run.record.ended_at = isoTime(now);
-  run.record.stop_reason = stopReason;
-  run.record.error = error ? { code: error.code, message: error.message } : null;
-  run.onRecord();
-  run.watch?.ended(stopReason);
 }

@@ -21,6 +21,8 @@ export interface LimitState {
   elapsedMs(): number;
   corrections: Pick<Corrections, "isSpent">;
   loops: Pick<LoopWatch, "isLoop">;
+  /** The budget of the run, its session or its key is used up. */
+  isBudgetSpent(): boolean;
 }
 
 /**
@@ -29,6 +31,7 @@ export interface LimitState {
  */
 export function runOver(state: LimitState, limits: Limits): StopReason | undefined {
   if (state.loops.isLoop || state.corrections.isSpent) return "loop_guard";
+  if (state.isBudgetSpent()) return "budget";
   if (state.toolCalls >= limits.tool_calls) return "max_tool_calls";
   if (state.rounds >= limits.rounds) return "max_rounds";
   if (state.elapsedMs() >= limits.run_ms) return "timeout";

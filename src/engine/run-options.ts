@@ -2,6 +2,7 @@ import type { ChatRequest } from "../core/protocol/wire.ts";
 import type { Answer } from "./answer/answer.ts";
 import type { Approvals } from "./approvals/approvals.ts";
 import type { Writes } from "./approvals/writes.ts";
+import type { RunSpend } from "./budgets/run-spend.ts";
 import type { SharedCalls } from "./calls/shared-calls.ts";
 import type { ToolHealth } from "./calls/tool-health.ts";
 import type { Limits } from "./limits.ts";
@@ -61,6 +62,8 @@ export interface RunOptions {
   /** The client named the session; else its id is new. */
   isSessionNamed: boolean;
   session: RunSession;
+  /** Absent where neither a price nor a budget is set. */
+  spend?: RunSpend | undefined;
   /** Results of earlier and simultaneous calls may answer those of this run. */
   mayShare: boolean;
   caller: Caller;

@@ -1,6 +1,7 @@
 import { stringifyJson } from "../core/json/stringify.ts";
 import type { JsonValue } from "../core/json/value.ts";
 import type { Usage } from "../core/protocol/wire.ts";
+import type { SpendRecord } from "./budgets/run-spend.ts";
 import type { PolicyRecord } from "./calls/policy.ts";
 import type { Change } from "./gates/gate.ts";
 import type { LedgerState } from "./ports/ledger.ts";
@@ -92,6 +93,8 @@ export interface RunRecord {
   /** Old results that were left out of the conversation, and their bytes. */
   history?: { results: number; bytes: number };
   rounds: RoundRecord[];
+  /** What it used up, where a price or a budget is set. */
+  budget?: SpendRecord;
 }
 
 /** A record with what stands beside it and is not shown. */

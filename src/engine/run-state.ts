@@ -10,6 +10,7 @@ import type {
   StopReason,
   ToolSummary,
 } from "./answer/answer.ts";
+import type { RunSpend } from "./budgets/run-spend.ts";
 import { Corrections } from "./calls/corrections.ts";
 import { LoopWatch } from "./calls/loop-watch.ts";
 import type { TurnOwner } from "./kept-turns.ts";
@@ -30,6 +31,7 @@ export class Run {
   readonly sessionId: string;
   readonly isSessionNamed: boolean;
   readonly session: RunSession;
+  readonly spend: RunSpend | undefined;
   readonly mayShare: boolean;
   readonly caller: Caller;
   readonly request: ChatRequest;
@@ -81,6 +83,7 @@ export class Run {
     this.sessionId = options.sessionId;
     this.isSessionNamed = options.isSessionNamed;
     this.session = options.session;
+    this.spend = options.spend;
     this.mayShare = options.mayShare;
     this.caller = options.caller;
     this.request = options.request;
@@ -110,6 +113,7 @@ export class Run {
       elapsedMs: () => deps.now() - this.#startedAt,
       corrections: this.corrections,
       loops: this.loops,
+      isBudgetSpent: () => this.spend?.spent !== undefined,
     };
     this.record = newRecord(options, this.#startedAt);
   }
@@ -214,6 +218,7 @@ export class Run {
   }
 
   addUsage(usage: Usage | undefined): void {
+    this.spend?.completed(usage);
     this.#usages.push(usage ?? null);
     if (usage) this.usage = addUsage(this.usage, usage);
   }

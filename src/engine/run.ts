@@ -53,6 +53,7 @@ async function rounds(run: Run): Promise<Ending> {
     }
     const decided = await decide(run, reply, { before, results });
     if ("ending" in decided) return decided.ending;
+    await run.spend?.renew();
     goOn(run, reply, decided.results);
   }
 }

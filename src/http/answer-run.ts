@@ -67,6 +67,7 @@ export async function answerRun(
     watch: repetition,
     approvalMode: mode,
     resumed,
+    announce: (headers) => void reply.headers(headers),
   };
   const answer = await repetition.watch(() => engine.answer(call));
   return finish(reply, sink, answer);

@@ -231,7 +231,8 @@ function runSeries(register: Registry, { counter, seconds }: Makers) {
 }
 
 /** Of calls of tools. */
-function callSeries({ counter, seconds }: Makers) {
+function callSeries(makers: Makers) {
+  const { counter, seconds } = makers;
   return {
     toolCalls: counter("tool_calls_total", "Tool calls by how they ended.", ["tool", "outcome"]),
     toolSeconds: seconds("tool_duration", "Of a tool call with all its attempts.", CALL, ["tool"]),
@@ -258,17 +259,28 @@ function callSeries({ counter, seconds }: Makers) {
       "tool",
       "from",
     ]),
+    canaries: counter("canary_calls_total", "Calls that a canary of the tool ran, by how they ended.", [
+      "tool",
+      "outcome",
+    ]),
+    ...limitSeries(makers),
+    breakers: counter("breaker_opened_total", "How often a tool was left alone because it kept failing.", [
+      "tool",
+    ]),
+  };
+}
+
+/** What keeps runs from going on and on. */
+function limitSeries({ counter }: Makers) {
+  return {
+    budgetRefusals: counter(
+      "budget_refusals_total",
+      "Requests refused because the budget of their session or key was spent or reserved.",
+    ),
     loopGuards: counter(
       "loop_guards_total",
       "Times that a model repeated itself: made one call again, or went through a cycle of rounds again.",
       ["kind"],
     ),
-    canaries: counter("canary_calls_total", "Calls that a canary of the tool ran, by how they ended.", [
-      "tool",
-      "outcome",
-    ]),
-    breakers: counter("breaker_opened_total", "How often a tool was left alone because it kept failing.", [
-      "tool",
-    ]),
   };
 }

@@ -36,7 +36,11 @@ export interface TelemetryParts {
  * 5. ending anything twice counts once.
  */
 export function createTelemetry(parts: TelemetryParts): Telemetry {
-  return { startRun: (info) => new ObservedRun(parts, info), ledger: (note) => noteLedger(parts, note) };
+  return {
+    startRun: (info) => new ObservedRun(parts, info),
+    ledger: (note) => noteLedger(parts, note),
+    budgetRefused: () => parts.metrics.budgetRefusals.inc(),
+  };
 }
 
 function noteLedger({ metrics, logger }: TelemetryParts, note: LedgerNote): void {

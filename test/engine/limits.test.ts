@@ -17,6 +17,7 @@ const state = (change: Partial<LimitState> = {}): LimitState => ({
   elapsedMs: () => 0,
   corrections: { isSpent: false },
   loops: { isLoop: false },
+  isBudgetSpent: () => false,
   ...change,
 });
 
@@ -28,6 +29,7 @@ for (const [name, used, over] of [
   ["the calls are used up", { toolCalls: 5 }, "max_tool_calls"],
   ["the time is over", { elapsedMs: () => 100 }, "timeout"],
   ["the run goes in circles", { loops: { isLoop: true } }, "loop_guard"],
+  ["the budget is spent", { rounds: 3, isBudgetSpent: () => true }, "budget"],
   ["corrections are used up", { rounds: 3, corrections: { isSpent: true } }, "loop_guard"],
   [
     "everything is used up",

@@ -177,7 +177,7 @@ export function fakeDeps(scene: Scene): EngineDeps {
   const stores = { keptTurns: scene.keptTurns ?? fakeKeptTurns(), documents, ledger } as Stores;
   const transport = scene.transport ?? fakeTransport();
   const writes = new Writes({ ledger, now, newId: nextId });
-  const telemetry = { startRun: fakeScope, ledger() {} };
+  const telemetry = { startRun: fakeScope, ledger() {}, budgetRefused() {} };
   const snapshot = createSnapshot(1, scene.tools ?? []);
   const health = new ToolHealth();
   const approvals = new Approvals({

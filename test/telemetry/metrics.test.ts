@@ -22,6 +22,7 @@ const SERIES = [
   "toolweir_approvals_pending gauge",
   "toolweir_approvals_total counter",
   "toolweir_breaker_opened_total counter",
+  "toolweir_budget_refusals_total counter",
   "toolweir_canary_calls_total counter",
   "toolweir_coercions_total counter",
   "toolweir_corrections_total counter",

@@ -68,3 +68,15 @@ function scalarEnd(text: Buffer, from: number): number {
   }
   return text.length;
 }
+
+/** The text of an object of these members as they were spelt, and behind them those that are replaced or added, by name, as JSON texts. */
+export function withReplaced(
+  raw: Buffer,
+  members: readonly RawMember[],
+  replaced: ReadonlyMap<string, string>,
+): string {
+  const kept = members.filter(({ name }) => !replaced.has(name));
+  const texts = kept.map(({ from, to }) => raw.toString("utf8", from, to));
+  for (const [name, text] of replaced) texts.push(`"${name}":${text}`);
+  return `{${texts.join(",")}}`;
+}

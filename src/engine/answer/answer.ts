@@ -11,6 +11,7 @@ export type StopReason =
   | "max_rounds"
   | "max_tool_calls"
   | "loop_guard"
+  | "budget"
   | "timeout"
   | "length"
   | "content_filter";

@@ -39,7 +39,7 @@ export interface KeptTurnStore {
 }
 
 /** What documents are of; keys are unique within a kind. */
-export type DocumentKind = "session" | "result" | "parked_run" | "answer";
+export type DocumentKind = "session" | "result" | "parked_run" | "answer" | "account";
 
 /** A JSON value that is kept until it expires. */
 export interface StoredDocument {

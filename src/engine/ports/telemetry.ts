@@ -113,4 +113,6 @@ export interface Telemetry {
   startRun(info: RunInfo): RunScope;
   /** Counts and logs what becomes of calls that may change something. */
   ledger(note: LedgerNote): void;
+  /** A request was refused because the budget of its session or key is spent or reserved. */
+  budgetRefused(): void;
 }

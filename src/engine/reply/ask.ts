@@ -53,6 +53,7 @@ export async function askModel(run: Run): Promise<Reply> {
     // A wait between attempts ends with an error of its own; why the run was given up is what counts.
     const error: unknown = run.signal.aborted ? run.signal.reason : thrown;
     record.finish_reason = "error";
+    if (run.signal.aborted || run.answer.shown) run.spend?.broken();
     round.end({
       finish: "error",
       upstream: record.upstream,

@@ -1,5 +1,5 @@
 import { JsonParser } from "../../core/json/parser.ts";
-import { type RawMember, rawMembers } from "../../core/json/raw-object.ts";
+import { type RawMember, rawMembers, withReplaced } from "../../core/json/raw-object.ts";
 import type { JsonObject, JsonValue } from "../../core/json/value.ts";
 import { isObject } from "../../core/protocol/adapter.ts";
 import { needsTools, writeToolPrompt } from "../../core/protocol/text/prompt.ts";
@@ -20,11 +20,11 @@ const TOOL_MEMBERS = new Set(["tools", "tool_choice", "parallel_tool_calls"]);
  * 2. `stop` gets the format's own stop sequences, behind the client's.
  * 3. Every other member is as the client spelt it. With no tools and no calls, and none of those members, so is the whole body.
  *
- * `choice` is the tool choice of this round. Throws `unsupported_parameter` for a tool that is no function: a prompt cannot say it.
+ * `messages` is the conversation, `options` what `stream_options` becomes, `choice` the tool choice of this round. Throws `unsupported_parameter` for a tool that is no function: a prompt cannot say it.
  */
 export function promptedBody(
   run: Run,
-  messages: readonly ChatMessage[],
+  { messages, options }: { messages: readonly ChatMessage[]; options: string | undefined },
   format: PromptFormat,
   choice: unknown,
 ): Buffer | string {
@@ -33,7 +33,10 @@ export function promptedBody(
   const tools = chosenTools(declaredTools(run, members), choice);
   const callable = tools.length > 0 && choice !== "none";
   const toolsMatter = members.some(({ name }) => TOOL_MEMBERS.has(name)) || messages.some(needsTools);
-  if (!callable && !toolsMatter && messages === request.messages) return raw;
+  const replaced = new Map<string, string>();
+  if (options !== undefined) replaced.set("stream_options", options);
+  if (!callable && !toolsMatter && messages === request.messages)
+    return replaced.size === 0 ? raw : withReplaced(raw, members, replaced);
   const prompt = writeToolPrompt(
     {
       messages,
@@ -44,13 +47,11 @@ export function promptedBody(
     },
     format,
   );
-  const replaced = new Map([["messages", JSON.stringify(prompt)]]);
+  replaced.set("messages", JSON.stringify(prompt));
   if (callable && format.stop.length > 0)
     replaced.set("stop", JSON.stringify(stops(request["stop"], format)));
-  const kept = members.filter(({ name }) => !TOOL_MEMBERS.has(name) && !replaced.has(name));
-  const texts = kept.map(({ from, to }) => raw.toString("utf8", from, to));
-  for (const [name, text] of replaced) texts.push(`"${name}":${text}`);
-  return `{${texts.join(",")}}`;
+  const others = members.filter(({ name }) => !TOOL_MEMBERS.has(name));
+  return withReplaced(raw, others, replaced);
 }
 
 /** The client's tools as it spelt them, every digit of their schemas, then the gateway's. */

@@ -1,4 +1,4 @@
-import { type RawMember, rawMembers } from "../../core/json/raw-object.ts";
+import { type RawMember, rawMembers, withReplaced } from "../../core/json/raw-object.ts";
 import { isObject } from "../../core/protocol/adapter.ts";
 import { promptFormatFor } from "../../core/protocol/text/prompt-formats.ts";
 import type { ChatMessage } from "../../core/protocol/wire.ts";
@@ -13,7 +13,8 @@ import { promptedBody } from "./prompted-body.ts";
  * 1. The client's own bytes where there is nothing to add, and those with `tools` at their end where that is all there is to add.
  * 2. Else its members as they were spelled, every digit of them, in its order; `tools`, `tool_choice` and the turns of this run are
  *    added. The conversation the client sent is never written anew, unless kept turns were put back into it.
- * 3. For an upstream without tool support, what `promptedBody` makes of it.
+ * 3. Where a budget needs to know what a stream uses and the client did not ask, `stream_options.include_usage` is added.
+ * 4. For an upstream without tool support, what `promptedBody` makes of it.
  */
 export function requestBody(run: Run, target: Pick<UpstreamTarget, "protocol" | "tools">): Buffer | string {
   const { request, offer } = run;
@@ -21,13 +22,20 @@ export function requestBody(run: Run, target: Pick<UpstreamTarget, "protocol" | 
   if (target.tools === "prompt") {
     const changed = toolChoice(run);
     const choice: unknown = changed === undefined ? request.tool_choice : JSON.parse(changed);
-    return promptedBody(run, messages, promptFormatFor(target.protocol, request.model), choice);
+    return promptedBody(
+      run,
+      { messages, options: streamOptions(run) },
+      promptFormatFor(target.protocol, request.model),
+      choice,
+    );
   }
-  if (messages === request.messages) {
+  const options = streamOptions(run);
+  if (messages === request.messages && options === undefined) {
     if (offer.gateway.size === 0) return run.raw;
     if (request.tools === undefined && toolChoice(run) === undefined) return withTools(run.raw, offer.added);
   }
   const replaced = new Map<string, string>();
+  if (options !== undefined) replaced.set("stream_options", options);
   const members = rawMembers(run.raw);
   if (messages !== request.messages) replaced.set("messages", messagesText(run, messages, members));
   if (offer.gateway.size > 0) {
@@ -35,10 +43,7 @@ export function requestBody(run: Run, target: Pick<UpstreamTarget, "protocol" | 
     const choice = toolChoice(run);
     if (choice !== undefined) replaced.set("tool_choice", choice);
   }
-  const kept = members.filter(({ name }) => !replaced.has(name));
-  const texts = kept.map(({ from, to }) => run.raw.toString("utf8", from, to));
-  for (const [name, text] of replaced) texts.push(`"${name}":${text}`);
-  return `{${texts.join(",")}}`;
+  return withReplaced(run.raw, members, replaced);
 }
 
 /** The most frequent case, without a look at the members: nothing is replaced, and `tools` goes before the last brace. */
@@ -47,6 +52,13 @@ function withTools(raw: Buffer, added: readonly string[]): Buffer {
     raw.subarray(0, raw.lastIndexOf("}")),
     Buffer.from(`,"tools":[${added.join(",")}]}`),
   ]);
+}
+
+/** With the usage asked for, as JSON text; `undefined` leaves them as they came. */
+function streamOptions({ request, spend }: Run): string | undefined {
+  if (!spend?.isMetered || request.stream !== true) return undefined;
+  const options = request.stream_options ?? {};
+  return options.include_usage === true ? undefined : JSON.stringify({ ...options, include_usage: true });
 }
 
 /** The conversation, with what the model is told besides once it repeats itself. */

@@ -23,6 +23,8 @@ export interface SessionCounters {
   rounds: number;
   tool_calls: number;
   tokens: number;
+  /** In millionths of the currency unit that prices are in. */
+  cost_micros: number;
 }
 
 /** What is kept of a session. Times are Unix milliseconds. */
@@ -57,7 +59,7 @@ export function emptySession(now: number): SessionData {
   return {
     state: {},
     tools_used: {},
-    counters: { runs: 0, rounds: 0, tool_calls: 0, tokens: 0 },
+    counters: { runs: 0, rounds: 0, tool_calls: 0, tokens: 0, cost_micros: 0 },
     runs: [],
     admin_until: null,
     created_at: now,
@@ -132,6 +134,7 @@ export function withRun(data: SessionData, run: SessionRun, used: SessionCounter
       rounds: counters.rounds + used.rounds,
       tool_calls: counters.tool_calls + used.tool_calls,
       tokens: counters.tokens + used.tokens,
+      cost_micros: (counters.cost_micros ?? 0) + used.cost_micros,
     },
     runs: [...runs, run].slice(-MAX_RUNS),
   };
