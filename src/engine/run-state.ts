@@ -64,7 +64,7 @@ export class Run {
   usage: Usage | undefined;
   /** The model has been asked to complete a call that was cut off. */
   continued = false;
-  /** A tool that may change something was asked. */
+  /** A tool that may change something was asked: results of others may be from before that. */
   wrote = false;
   /** Calls that wait for a person. */
   pending: readonly PendingApproval[] = [];

@@ -25,6 +25,7 @@ export interface ToolOutcomeResult {
   reply?: ToolReply;
   failure?: ToolFailure;
   errorKind?: ToolErrorKind;
+  /** Requests that were made; 0 for a tool that is left alone because it keeps failing. */
   attempts: number;
   durationMs: number;
 }
@@ -51,7 +52,7 @@ const TRANSIENT = new Set([408, 425, 429]);
  * 1. Only transient failures are tried again, `tool.retry` times; a timeout never is.
  * 2. A `write` or `admin` tool is tried again only if no connection came about, or it knows the key of the call: it may have been carried
  *    out otherwise.
- * 3. A tool that keeps failing is not asked, and retries have a budget: see `ToolHealth`.
+ * 3. A tool that keeps failing is not asked, and retries have a budget: see `Health`.
  * 4. Every attempt carries the same idempotency key.
  * 5. After an abort of `signal` the outcome is `cancelled`, also if it came during a wait.
  */
@@ -72,17 +73,23 @@ export async function runAttempts(
     again(last: Try) {
       if (last.failure?.kind !== "unreachable") sends++;
       const sent = { sends, elapsedMs: performance.now() - startedAt };
-      if (!mayRepeat(tool, last, sent) || !health.mayRetry(tool)) return undefined;
-      return { afterMs: last.reply?.retryAfterMs };
+      return mayRepeat(tool, last, sent) ? { afterMs: last.reply?.retryAfterMs } : undefined;
     },
+    permit: () => health.mayRetry(tool),
     onRetry: (next: number, delayMs: number, last: Try) =>
       onRetry?.(next, delayMs, last.errorKind ?? "transient"),
     remainingMs,
     random,
   };
-  const outcome = await retrying(policy, signal, (number) => {
-    attempts = number;
-    return health.attempt(tool, number === 1, () => tryOnce(tool, args, attempt, signal, deps.transport));
+  let last: Try | undefined;
+  const outcome = await retrying(policy, signal, async (number) => {
+    const tried = await health.attempt(tool, number === 1, () => {
+      attempts = number;
+      return tryOnce(tool, args, attempt, signal, deps.transport);
+    });
+    // A retry that is not made leaves the call with what the attempt before it brought.
+    last = tried.failure?.kind === "unavailable" ? (last ?? tried) : tried;
+    return last;
   }).catch((error: unknown) => cancelled(error, signal));
   return { ...outcome, attempts, durationMs: Math.round(performance.now() - startedAt) };
 }

@@ -1,19 +1,21 @@
 import { SlidingCount } from "./sliding-count.ts";
 
-/** Attempts within the window below which nothing is concluded, and the share of failures above which it opens. */
+/** Attempts within the window below which nothing is concluded, and the share of failures from which it opens. */
 const MIN_ATTEMPTS = 20;
 const SHARE = 0.5;
 const PROBE_AFTER_MS = 1_000;
 
 /** Decides whether something that may be failing is tried. */
 export class Breaker {
-  readonly #attempts: SlidingCount;
-  #failures: SlidingCount;
   readonly #windowMs: number;
   readonly #now: () => number;
   readonly #onOpen: () => void;
+  #attempts: SlidingCount;
+  #failures: SlidingCount;
   /** When the next probe may begin; `undefined` while it is closed. */
   #probeAt: number | undefined;
+  /** Grows when it opens or closes: what was begun before says nothing about what is now. */
+  #era = 0;
 
   /** `now` gives milliseconds that do not go backwards. */
   constructor(windowMs: number, now: () => number, onOpen: () => void) {
@@ -24,31 +26,47 @@ export class Breaker {
     this.#failures = new SlidingCount(windowMs, now);
   }
 
-  /** Whether an attempt may be made. While it is open, one a second may. */
-  admits(): boolean {
-    if (this.#probeAt === undefined) return true;
-    if (this.#now() < this.#probeAt) return false;
-    this.#probeAt = this.#now() + PROBE_AFTER_MS;
-    return true;
+  /** Nothing but a probe is let through. */
+  get isOpen(): boolean {
+    return this.#probeAt !== undefined;
   }
 
-  /** An attempt has ended. It opens when at least half of at least 20 in the window have failed; a success closes it. */
-  ended(failed: boolean): void {
-    this.#attempts.add();
-    if (failed) this.#failures.add();
+  /**
+   * Leave to make one attempt; what it returns is to be told how the attempt ended, if that says anything. `undefined`: not now. While
+   * it is open, one attempt a second may be made.
+   */
+  begin(): ((failed: boolean) => void) | undefined {
+    if (this.#probeAt !== undefined) {
+      if (this.#now() < this.#probeAt) return undefined;
+      this.#probeAt = this.#now() + PROBE_AFTER_MS;
+    }
+    const era = this.#era;
+    return (failed) => {
+      if (era === this.#era) this.#ended(failed);
+    };
+  }
+
+  /** It opens when at least half of at least 20 in the window have failed; the success of a probe closes it. */
+  #ended(failed: boolean): void {
     if (this.#probeAt !== undefined) {
       if (!failed) this.#close();
       return;
     }
+    this.#attempts.add();
+    if (!failed) return;
+    this.#failures.add();
     const attempts = this.#attempts.sum;
-    if (!failed || attempts < MIN_ATTEMPTS || this.#failures.sum < SHARE * attempts) return;
+    if (attempts < MIN_ATTEMPTS || this.#failures.sum < SHARE * attempts) return;
+    this.#era++;
     this.#probeAt = this.#now() + PROBE_AFTER_MS;
     this.#onOpen();
   }
 
-  /** What failed before it opened is forgotten, or the next failure would open it again. */
+  /** What was before is forgotten, or the next failure would open it again. */
   #close(): void {
+    this.#era++;
     this.#probeAt = undefined;
+    this.#attempts = new SlidingCount(this.#windowMs, this.#now);
     this.#failures = new SlidingCount(this.#windowMs, this.#now);
   }
 }

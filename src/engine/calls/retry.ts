@@ -8,6 +8,8 @@ export interface RetryPolicy<T> {
   baseMs: number;
   /** `undefined`: this is the result. Otherwise try again, not before `afterMs` if the other side named a time. */
   again(result: T): { afterMs?: number | undefined } | undefined;
+  /** Asked last, when everything else is for another try: `false` if there must be none now. */
+  permit?: (() => boolean) | undefined;
   /** Before the wait for try number `attempt` (2 is the first further one). */
   onRetry?: ((attempt: number, delayMs: number, result: T) => void) | undefined;
   /** Time left for the whole; a wait that does not fit into it is not begun. */
@@ -37,6 +39,7 @@ export async function retrying<T>(
     if (!again) return result;
     const delayMs = waitMs(policy, attempt, again.afterMs);
     if (policy.remainingMs && delayMs >= policy.remainingMs()) return result;
+    if (policy.permit?.() === false) return result;
     policy.onRetry?.(attempt + 1, delayMs, result);
     await timers.setTimeout(delayMs, undefined, { signal });
   }

@@ -143,23 +143,25 @@ async function sendNow(
   const { tool, key } = sending;
   const { definition } = tool;
   const span = run.scope.startTool(definition.name, call.id, run.round);
-  const { outcome: ended, isShared } = await request(run, call, phase, { ...sending, span });
+  const { outcome: ended, isShared, isToKeep } = await request(run, call, phase, { ...sending, span });
   const isLate = phase.signal.aborted && !run.signal.aborted && ended.errorKind === "cancelled";
   const outcome = isLate ? late(ended) : ended;
   const limited = isLate ? { ...definition, timeout_ms: outcome.durationMs } : definition;
   const message = await tellResult(run, call, outcome, tool, limited);
+  // Who came along has read what the attempts brought, and made none.
+  const counted = isShared ? { ...outcome, attempts: 0 } : outcome;
   span.end({
     outcome: outcomeOf(outcome.errorKind, message.ok),
-    attempts: outcome.attempts,
+    attempts: counted.attempts,
     durationMs: outcome.durationMs,
     errorKind: message.errorKind,
   });
   if (tool.isCanary) run.scope.canary(definition.name, outcomeOf(outcome.errorKind, message.ok));
   if (key !== undefined) {
     run.scope.shared(definition.name, isShared ? "request" : "none");
-    if (message.ok && !isShared) await run.deps.shared.keep(key, ttlOf(tool), outcome);
+    if (message.ok && isToKeep) await run.deps.shared.keep(key, ttlOf(tool), outcome);
   }
-  return { outcome, message, isShared };
+  return { outcome: counted, message, isShared };
 }
 
 /** One request with its retries, or the one that is under way for the same call. */
@@ -183,19 +185,23 @@ function request(
     runAttempts(tool.definition, args, attempt, signal, {
       transport,
       health,
-      onRetry: (next, delayMs, kind) =>
+      onRetry: (next, delayMs, kind) => {
+        if (phase.signal.aborted) return;
         run.answer.progress({
           type: "tool.retry",
           ...run.names(call),
           attempt: next,
           delay_ms: delayMs,
           error_kind: kind,
-        }),
-      remainingMs: phase.remainingMs,
+        });
+      },
+      // A request that this call has left goes on for the others, in their time.
+      remainingMs: () =>
+        key !== undefined && phase.signal.aborted ? Number.POSITIVE_INFINITY : phase.remainingMs(),
     });
-  if (key !== undefined) return shared.ask(key, phase.signal, make);
+  if (key !== undefined) return shared.ask(key, { signal: phase.signal, anew: run.wrote }, make);
   const signal = tool.definition.level === "read" ? phase.signal : new AbortController().signal;
-  return make(signal).then((outcome) => ({ outcome, isShared: false }));
+  return make(signal).then((outcome) => ({ outcome, isShared: false, isToKeep: false }));
 }
 
 /** A tool of the gateway itself is answered by a function, in the name of whom the run is for. */
@@ -215,7 +221,8 @@ async function fromCache(
   tool: RegisteredTool,
   key: string,
 ): Promise<ToolOutcomeResult | undefined> {
-  const known = await run.deps.shared.find(key, ttlOf(tool));
+  // What was kept may be from before the write.
+  const known = run.wrote ? undefined : await run.deps.shared.find(key, ttlOf(tool));
   if (known) run.scope.shared(tool.definition.name, "cache");
   return known;
 }

@@ -1,3 +1,4 @@
+import { hash } from "node:crypto";
 import type { ResultCache } from "../ports/result-cache.ts";
 import { ToolFailure } from "../ports/tools.ts";
 import type { RegisteredTool } from "../registry/tool-snapshot.ts";
@@ -11,16 +12,21 @@ export interface Identity {
   session: string | undefined;
 }
 
-/** An outcome, and whether it is that of a request that was under way for another call. */
+/** An outcome, and how it came about. */
 export interface SharedOutcome {
   outcome: ToolOutcomeResult;
+  /** It is that of a request that was under way for another call. */
   isShared: boolean;
+  /** It may be kept for later calls: it is this call's own, and nobody has asked for a newer one meanwhile. */
+  isToKeep: boolean;
 }
 
 interface Flight {
   outcome: Promise<ToolOutcomeResult>;
   stop: AbortController;
   passengers: number;
+  /** A newer request has been made for the same. */
+  isOld: boolean;
 }
 
 /** The same for calls that may be answered with each other's results; `callKey` is that of the tool's name and arguments. */
@@ -30,7 +36,7 @@ export function sharingKey(
   identity: Identity,
 ): string {
   const { caller, user = null, session = null } = identity;
-  return JSON.stringify([callKey, etag, definition.shared ? null : [caller, user, session]]);
+  return hash("sha256", JSON.stringify([callKey, etag, definition.shared ? null : [caller, user, session]]));
 }
 
 /**
@@ -54,17 +60,25 @@ export class SharedCalls {
     return reply && { reply, attempts: 0, durationMs: 0 };
   }
 
-  /** `request` makes the request with a signal of its own. Aborting `signal` leaves: then the outcome is `cancelled`. */
+  /**
+   * `request` makes the request with a signal of its own. Aborting `signal` leaves: then the outcome is `cancelled`. With `anew`
+   * nobody else's request will do, for it may have begun before something was changed.
+   */
   async ask(
     key: string,
-    signal: AbortSignal,
+    { signal, anew }: { signal: AbortSignal; anew: boolean },
     request: (signal: AbortSignal) => Promise<ToolOutcomeResult>,
   ): Promise<SharedOutcome> {
     const under = this.#flights.get(key);
-    const flight = under ?? this.#begin(key, request);
+    if (under && anew) under.isOld = true;
+    const joined = anew ? undefined : under;
+    const flight = joined ?? this.#begin(key, request);
     flight.passengers++;
+    const from = performance.now();
     const outcome = await this.#accompany(key, flight, signal);
-    return { outcome: under ? { ...outcome, attempts: 0 } : outcome, isShared: under !== undefined };
+    if (!joined) return { outcome, isShared: false, isToKeep: !flight.isOld };
+    const durationMs = Math.round(performance.now() - from);
+    return { outcome: { ...outcome, durationMs }, isShared: true, isToKeep: false };
   }
 
   /** The answer succeeded, as the model will be told. */
@@ -75,7 +89,7 @@ export class SharedCalls {
   #begin(key: string, request: (signal: AbortSignal) => Promise<ToolOutcomeResult>): Flight {
     const stop = new AbortController();
     const outcome = request(stop.signal).finally(() => this.#land(key, flight));
-    const flight: Flight = { outcome, stop, passengers: 0 };
+    const flight: Flight = { outcome, stop, passengers: 0, isOld: false };
     this.#flights.set(key, flight);
     return flight;
   }

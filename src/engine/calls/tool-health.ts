@@ -1,8 +1,7 @@
 import type { ToolDefinition } from "../../core/tool.ts";
 import { ToolFailure, type ToolReply } from "../ports/tools.ts";
 import type { ToolErrorKind } from "./attempt.ts";
-import { Breaker } from "./breaker.ts";
-import { RetryBudget } from "./retry-budget.ts";
+import { Health } from "./health.ts";
 
 /** What one attempt brought, as far as it tells whether the tool is well. */
 export interface Attempted {
@@ -11,24 +10,9 @@ export interface Attempted {
   errorKind?: ToolErrorKind;
 }
 
-const WINDOW_MS = 10_000;
-
-interface Tended {
-  breaker: Breaker;
-  budget: RetryBudget;
-}
-
-/**
- * Spares tools that are failing.
- *
- * 1. When at least half of at least 20 attempts in 10 seconds failed for reasons of the server (transient, timeout), the tool is not
- *    asked any more; once a second one attempt is let through, and its success lets all of them through again.
- * 2. Retries are at most a fifth of the calls of the last 10 seconds, and 10 in any case: many that fail together must not come back as
- *    three times as many.
- * 3. Each definition is on its own: a changed tool begins afresh.
- */
+/** The health of tools, each definition on its own: a changed tool begins afresh. */
 export class ToolHealth {
-  readonly #tended = new WeakMap<ToolDefinition, Tended>();
+  readonly #tended = new WeakMap<ToolDefinition, Health>();
   readonly #onOpen: (tool: string) => void;
   readonly #now: () => number;
 
@@ -40,33 +24,39 @@ export class ToolHealth {
 
   /** Makes one attempt, or answers for the tool with the failure `unavailable`. `first` tells a call from its retries. */
   async attempt(tool: ToolDefinition, first: boolean, attempt: () => Promise<Attempted>): Promise<Attempted> {
-    const { breaker, budget } = this.#of(tool);
-    if (first) budget.called();
-    if (!breaker.admits()) {
+    const ended = this.#of(tool).begin(first);
+    if (!ended) {
       const failure = new ToolFailure("unavailable", "too many calls of it failed");
       return { failure, errorKind: "transient" };
     }
     const attempted = await attempt();
-    // What the caller did wrong or the tool decided shows that it is there; who left shows nothing.
-    if (attempted.errorKind !== "cancelled") breaker.ended(isIll(attempted));
+    if (saysSomething(attempted)) ended(isIll(attempted));
     return attempted;
   }
 
   /** Whether another retry of this tool may be made now; if so it is counted. */
   mayRetry(tool: ToolDefinition): boolean {
-    return this.#of(tool).budget.take();
+    return this.#of(tool).mayRetry();
   }
 
-  #of(tool: ToolDefinition): Tended {
+  /** Whether the tool is not asked at present. */
+  isLeftAlone(tool: ToolDefinition): boolean {
+    return this.#tended.get(tool)?.isLeftAlone ?? false;
+  }
+
+  #of(tool: ToolDefinition): Health {
     const known = this.#tended.get(tool);
     if (known) return known;
-    const tended = {
-      breaker: new Breaker(WINDOW_MS, this.#now, () => this.#onOpen(tool.name)),
-      budget: new RetryBudget(WINDOW_MS, this.#now),
-    };
-    this.#tended.set(tool, tended);
-    return tended;
+    const health = new Health(() => this.#onOpen(tool.name), this.#now);
+    this.#tended.set(tool, health);
+    return health;
   }
 }
 
+/** Who left and what was never sent show nothing about the server. */
+function saysSomething({ errorKind, failure }: Attempted): boolean {
+  return errorKind !== "cancelled" && failure?.kind !== "invalid_request";
+}
+
+/** What the caller did wrong or the tool decided shows that it is there. */
 const isIll = ({ errorKind }: Attempted): boolean => errorKind === "transient" || errorKind === "timeout";

@@ -19,7 +19,7 @@ export interface ResultTexts {
   timedOut(ms: number): string;
   cancelled: string;
   unreachable(reason: string, attempts: number): string;
-  /** It was not asked, because it keeps failing. */
+  /** It was not asked, because it keeps failing; with what to do next. */
   unavailable: string;
   interrupted(reason: string, attempts: number): string;
   notSent(message: string, cause: unknown): string;
@@ -43,7 +43,8 @@ const en: ResultTexts = {
   timedOut: (ms) => `The tool timed out after ${ms} ms.`,
   cancelled: "The call was cancelled.",
   unreachable: (reason, attempts) => `The tool could not be reached (${reason}, attempts: ${attempts}).`,
-  unavailable: "The tool was not asked: too many of its latest calls have failed.",
+  unavailable:
+    "The tool was not asked: too many of its latest calls have failed. Do not call it again now: go on without it or tell the user.",
   interrupted: (reason, attempts) => `The connection to the tool broke (${reason}, attempts: ${attempts}).`,
   notSent: (message) => message,
   advice: {
@@ -72,7 +73,8 @@ const zh: ResultTexts = {
   timedOut: (ms) => `工具在 ${ms} 毫秒后超时。`,
   cancelled: "调用已取消。",
   unreachable: (reason, attempts) => `无法连接到工具（${reason}，共尝试 ${attempts} 次）。`,
-  unavailable: "该工具最近的调用大多失败，因此未请求。",
+  unavailable:
+    "该工具最近的调用大多失败，因此未请求。请暂时不要再调用：请在没有该结果的情况下继续，或告知用户。",
   interrupted: (reason, attempts) => `与工具的连接中断（${reason}，共尝试 ${attempts} 次）。`,
   notSent: (message, cause) =>
     cause instanceof TemplateError ? templateFault(cause) : `无法发送请求：${message}`,

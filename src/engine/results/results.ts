@@ -199,6 +199,7 @@ function nextStep(
   outcome: ToolOutcomeResult,
   texts: ResultTexts,
 ): string {
+  if (outcome.failure?.kind === "unavailable") return "";
   return texts.gap + (mayHaveActed(tool, outcome) ? texts.unknownOutcome : texts.advice[kind]);
 }
 

@@ -1,15 +1,19 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { SharedCalls } from "../../../src/engine/calls/shared-calls.ts";
+import { SharedCalls, sharingKey } from "../../../src/engine/calls/shared-calls.ts";
+import { runRounds } from "../../../src/engine/run.ts";
 import { memoryCache } from "../../../src/stores/memory-cache.ts";
 import { callStream, textStream } from "../../support/chunks.ts";
-import { fakeTransport, play, type Scene, toolNamed, toolReply } from "../../support/engine.ts";
+import { fakeTransport, play, type Scene, stage, toolNamed, toolReply } from "../../support/engine.ts";
 import { answersIn } from "../../support/messages.ts";
 import { fakeTarget } from "../../support/upstream.ts";
 
 const CACHED = toolNamed("get_weather", { cache_ttl_s: 60 });
 
 const newShared = () => new SharedCalls(memoryCache(1_000_000));
+
+const asking = () =>
+  fakeTarget([callStream({ id: "a", name: "get_weather", args: '{"city":"Oslo"}' }), textStream("Done.")]);
 
 /** One run that makes one call. */
 async function call(scene: Partial<Scene>, args = '{"city":"Oslo"}', name = "get_weather") {
@@ -135,7 +139,7 @@ test("who leaves takes nobody with them, the last one ends the request", async (
     ended = true;
     return outcome;
   };
-  const [first, second] = stops.map(({ signal }) => shared.ask("k", signal, request));
+  const [first, second] = stops.map(({ signal }) => shared.ask("k", { signal, anew: false }, request));
   stops[0]?.abort();
   assert.equal((await first)?.outcome.errorKind, "cancelled");
   assert.equal(ended, false);
@@ -147,11 +151,12 @@ test("who leaves takes nobody with them, the last one ends the request", async (
 test("who comes when the last one has left makes a new request", async () => {
   const shared = newShared();
   const stop = new AbortController();
-  const left = shared.ask("k", stop.signal, asOutcome);
+  const left = shared.ask("k", { signal: stop.signal, anew: false }, asOutcome);
   stop.abort();
   const fine = { attempts: 1, durationMs: 1 };
-  const next = await shared.ask("k", new AbortController().signal, async () => fine);
-  assert.deepEqual(next, { outcome: fine, isShared: false });
+  const staying = { signal: new AbortController().signal, anew: false };
+  const next = await shared.ask("k", staying, async () => fine);
+  assert.deepEqual(next, { outcome: fine, isShared: false, isToKeep: true });
   await left;
 });
 
@@ -180,4 +185,90 @@ test("two users never see each other's results in a thousand mixed calls", async
   });
   await Promise.all(runs);
   assert.ok(transport.sent.length < 100);
+});
+
+/** A run that reads, writes and reads again. */
+async function readWriteRead(scene: Partial<Scene>) {
+  const read = (id: string) => callStream({ id, name: "get_weather", args: '{"city":"Oslo"}' });
+  const write = callStream({ id: "w", name: "set_weather", args: '{"city":"Oslo"}' });
+  const target = fakeTarget([read("a"), write, read("b"), textStream("Done.")]);
+  const tools = [CACHED, toolNamed("set_weather", { level: "write", confirm: "never" })];
+  await play({ tools, ...scene, targets: [target] });
+  return answersIn(target.asked(3)).map(({ data }) => data);
+}
+
+test("after a write a run reads anew, and what it reads is kept", async () => {
+  const shared = newShared();
+  let stored = "rain";
+  const transport = fakeTransport(({ tool }) => {
+    if (tool === "set_weather") stored = "sun";
+    return toolReply(stored);
+  });
+  await call({ shared, transport });
+  assert.deepEqual(await readWriteRead({ shared, transport }), ["rain", "sun", "sun"]);
+  assert.deepEqual((await call({ shared, transport })).answer?.data, "sun");
+  assert.equal(transport.sent.length, 3);
+});
+
+test("after a write a run does not wait for a request that began before, which is not kept either", async () => {
+  const shared = newShared();
+  let land = (): void => {};
+  const landed = new Promise<void>((resolve) => {
+    land = resolve;
+  });
+  const slow = fakeTransport(async () => {
+    await landed;
+    return toolReply("rain");
+  });
+  const other = call({ shared, transport: slow });
+  let reads = 0;
+  const quick = fakeTransport(({ tool }) => toolReply(tool === "get_weather" ? `sun ${++reads}` : "set"));
+  const write = callStream({ id: "w", name: "set_weather", args: '{"city":"Oslo"}' });
+  const read = callStream({ id: "b", name: "get_weather", args: '{"city":"Oslo"}' });
+  const target = fakeTarget([write, read, textStream("Done.")]);
+  const tools = [CACHED, toolNamed("set_weather", { level: "write", confirm: "never" })];
+  await play({ tools, shared, transport: quick, targets: [target] });
+  assert.equal(answersIn(target.asked(2)).at(-1)?.data, "sun 1");
+  land();
+  assert.equal((await other).answer?.data, "rain");
+  assert.equal((await call({ shared, transport: quick })).answer?.data, "sun 1");
+});
+
+test("who came along reads how often the tool was asked, and is counted with no attempts", async () => {
+  const tools = [toolNamed("get_weather", { retry: 1, backoff_ms: 1 })];
+  const shared = newShared();
+  const transport = fakeTransport(async () => {
+    await new Promise((resolve) => setTimeout(resolve, 20));
+    return toolReply({}, { status: 503 });
+  });
+  const both = await Promise.all([call({ shared, transport, tools }), call({ shared, transport, tools })]);
+  for (const { answer } of both) assert.match(String(answer?.error), /503 after 2 attempts/);
+  assert.deepEqual(
+    both.map(({ ending }) => ending.summary.tools[0]?.attempts),
+    [2, 0],
+  );
+});
+
+test("a request whose first caller has left is tried again for the others, and the first hears nothing", async () => {
+  const tools = [toolNamed("get_weather", { retry: 1, backoff_ms: 1 })];
+  const shared = newShared();
+  const gone = new AbortController();
+  let tries = 0;
+  const transport = fakeTransport(async () => {
+    await new Promise((resolve) => setTimeout(resolve, 30));
+    return ++tries === 1 ? toolReply({}, { status: 503 }) : toolReply("good");
+  });
+  const first = stage({ shared, transport, tools, signal: gone.signal, events: true, targets: [asking()] });
+  const left = runRounds(first.run);
+  const second = call({ shared, transport, tools });
+  setTimeout(() => gone.abort(new Error("gone")), 10);
+  await assert.rejects(left, /gone/);
+  assert.equal((await second).answer?.data, "good");
+  assert.doesNotMatch(first.sink.text, /tool.retry/);
+});
+
+test("keys are short, whatever the client calls its user", () => {
+  const tool = toolNamed("get_weather");
+  const key = sharingKey(tool, "k", { caller: "a", user: "u".repeat(100_000), session: undefined });
+  assert.equal(key.length, 64);
 });

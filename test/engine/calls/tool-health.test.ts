@@ -1,8 +1,10 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { runAttempts } from "../../../src/engine/calls/attempt.ts";
+import { Breaker } from "../../../src/engine/calls/breaker.ts";
 import { RetryBudget } from "../../../src/engine/calls/retry-budget.ts";
 import { ToolHealth } from "../../../src/engine/calls/tool-health.ts";
+import { ToolFailure } from "../../../src/engine/ports/tools.ts";
 import { attempt, toolOf } from "../../outbound/tool-fixture.ts";
 
 const reply = (status: number) => ({
@@ -31,7 +33,7 @@ function world(status: { now: number }) {
   const tool = toolOf({}, { name: "flaky", backoff_ms: 0 });
   const call = (named = tool) =>
     runAttempts(named, {}, attempt, new AbortController().signal, { transport, health, random: () => 0 });
-  return { clock, opened, call, tool, sent: () => sent };
+  return { clock, opened, health, call, tool, sent: () => sent };
 }
 
 test("a tool that keeps failing is left alone, probed once a second and asked again when it is well", async () => {
@@ -50,6 +52,82 @@ test("a tool that keeps failing is left alone, probed once a second and asked ag
   clock.ms += 1_100;
   assert.equal((await call()).reply?.status, 200);
   assert.equal((await call()).reply?.status, 200);
+});
+
+/** A breaker that has just opened. */
+function openBreaker() {
+  const clock = { ms: 1_000 };
+  const breaker = new Breaker(
+    10_000,
+    () => clock.ms,
+    () => {},
+  );
+  const early = breaker.begin();
+  for (let n = 0; n < 20; n++) breaker.begin()?.(true);
+  assert.ok(breaker.isOpen);
+  return { clock, breaker, early };
+}
+
+test("the success of an attempt that began before it opened closes nothing", () => {
+  const { clock, breaker, early } = openBreaker();
+  early?.(false);
+  assert.equal(breaker.isOpen, true);
+  clock.ms += 1_000;
+  breaker.begin()?.(false);
+  assert.equal(breaker.isOpen, false);
+});
+
+test("it opens again as fast as the first time", () => {
+  const { clock, breaker } = openBreaker();
+  clock.ms += 1_000;
+  const probe = breaker.begin();
+  assert.equal(breaker.begin(), undefined, "one a second");
+  probe?.(false);
+  for (let n = 0; n < 19; n++) breaker.begin()?.(true);
+  assert.equal(breaker.isOpen, false);
+  breaker.begin()?.(true);
+  assert.equal(breaker.isOpen, true);
+});
+
+test("a request that cannot be sent says nothing about the tool: it is no success of a probe", async () => {
+  const { clock, call, tool, health } = world({ now: 500 });
+  for (let n = 0; n < 20; n++) await call();
+  clock.ms += 1_000;
+  const unsendable = {
+    async send(): Promise<never> {
+      throw new ToolFailure("invalid_request", "The URL is not allowed.");
+    },
+  };
+  const { signal } = new AbortController();
+  const probe = await runAttempts(tool, {}, attempt, signal, { transport: unsendable, health });
+  assert.equal(probe.failure?.kind, "invalid_request");
+  assert.equal(health.isLeftAlone(tool), true);
+});
+
+test("a call that is not sent has no attempts, and a retry that is not sent leaves what came before", async () => {
+  const { health } = world({ now: 500 });
+  const tool = toolOf({}, { retry: 2, backoff_ms: 0 });
+  const one = () =>
+    runAttempts(tool, {}, attempt, new AbortController().signal, {
+      transport: { send: async () => reply(500) },
+      health,
+    });
+  const outcomes = [];
+  for (let n = 0; n < 12; n++) outcomes.push(await one());
+  const attempts = outcomes.map((outcome) => outcome.attempts);
+  assert.deepEqual(attempts, [3, 3, 3, 3, 3, 1, 1, 1, 1, 1, 0, 0]);
+  assert.equal(outcomes[9]?.reply?.status, 500);
+  assert.equal(outcomes[10]?.failure?.kind, "unavailable");
+});
+
+test("a retry that would come too late takes nothing from the budget", async () => {
+  const { health } = world({ now: 500 });
+  const tool = toolOf({}, { retry: 1, backoff_ms: 0 });
+  const late = { ...reply(500), retryAfterMs: 60_000 };
+  const deps = { transport: { send: async () => late }, health, remainingMs: () => 1_000 };
+  for (let n = 0; n < 15; n++) await runAttempts(tool, {}, attempt, new AbortController().signal, deps);
+  for (let n = 0; n < 10; n++) assert.equal(health.mayRetry(tool), true);
+  assert.equal(health.mayRetry(tool), false);
 });
 
 test("what the caller did wrong says nothing about the tool", async () => {
