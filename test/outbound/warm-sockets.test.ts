@@ -4,6 +4,7 @@ import http from "node:http";
 import type { AddressInfo } from "node:net";
 import { type TestContext, test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
+import type { buildConnector } from "undici";
 import { createAddressGuard } from "../../src/outbound/address-guard.ts";
 import { createToolTransport } from "../../src/outbound/tool-http.ts";
 import { attempt, openTransport, toolOf } from "./tool-fixture.ts";
@@ -83,4 +84,74 @@ test("a server that is not there costs the request nothing but its own failure",
   transport.warm?.(toolOf({ url }));
   await sleep(20);
   await assert.rejects(transport.send(toolOf({ url }), {}, attempt, never), { kind: "unreachable" });
+});
+
+/** A transport whose connections come about only when the test says so. */
+function slowTransport(t: TestContext) {
+  const policy = createAddressGuard({ network: "open", allowHosts: [] });
+  const connect = policy.connector();
+  const held: (() => void)[] = [];
+  const hosts: string[] = [];
+  const slow = {
+    ...policy,
+    connector: (): buildConnector.connector => (target, callback) => {
+      hosts.push(target.hostname);
+      return connect(target, (...said) => void held.push(() => callback(...said)));
+    },
+  };
+  const transport = createToolTransport({ policy: slow, secrets: () => undefined });
+  t.after(() => transport.close());
+  const release = async () => {
+    while (held.length === 0) await sleep(1);
+    for (const go of held.splice(0)) go();
+  };
+  return { transport, hosts, release };
+}
+
+test("a request waits for the connection that is being made, the next one makes its own", async (t) => {
+  const { log, url } = await counting(t);
+  const { transport, hosts, release } = slowTransport(t);
+  transport.warm?.(toolOf({ url }));
+  const first = transport.send(toolOf({ url }), {}, attempt, never);
+  await sleep(5);
+  assert.equal(hosts.length, 1);
+  const second = transport.send(toolOf({ url }), {}, attempt, never);
+  await sleep(30);
+  await release();
+  assert.deepEqual([(await first).status, (await second).status], [200, 200]);
+  assert.equal(log.filter((event) => event === "connection").length, 2);
+});
+
+test("a request that leaves while it waits for a connection leaves nothing behind", async (t) => {
+  const { url } = await counting(t);
+  const { transport, hosts, release } = slowTransport(t);
+  const stop = new AbortController();
+  transport.warm?.(toolOf({ url }));
+  const left = transport.send(toolOf({ url }), {}, attempt, stop.signal);
+  await sleep(5);
+  stop.abort();
+  await assert.rejects(left, { kind: "cancelled" });
+  await release();
+  const next = transport.send(toolOf({ url }), {}, attempt, never);
+  await sleep(5);
+  await release();
+  assert.equal((await next).status, 200);
+  assert.equal(hosts.length, 2);
+});
+
+test("an origin that could not be reached is not tried again for a while", async (t) => {
+  const { server, url } = await counting(t);
+  server.close();
+  const { transport, hosts, release } = slowTransport(t);
+  for (let n = 0; n < 3; n++) {
+    transport.warm?.(toolOf({ url }));
+    if (n === 0) await release();
+  }
+  assert.equal(hosts.length, 1);
+});
+
+test("an address in brackets is connected to without them", async (t) => {
+  const { transport, hosts } = slowTransport(t);
+  transport.warm?.(toolOf({ url: "http://[::1]:1/" }));
+  assert.deepEqual(hosts, ["::1"]);
 });
