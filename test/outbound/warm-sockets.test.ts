@@ -28,13 +28,19 @@ async function counting(t: TestContext) {
   return { log, server, url: `http://127.0.0.1:${(server.address() as AddressInfo).port}` };
 }
 
+/** Waits until this many connections have come in, and a moment for the other end to notice. */
+async function connected(log: readonly string[], count: number): Promise<void> {
+  while (log.filter((event) => event === "connection").length < count) await sleep(5);
+  await sleep(50);
+}
+
 test("a connection that was made in advance is the one that the request uses", async (t) => {
   const { log, url } = await counting(t);
   const transport = openTransport(t);
   const tool = toolOf({ url: `${url}/{id}` });
   transport.warm?.(tool);
   transport.warm?.(tool);
-  await sleep(30);
+  await connected(log, 1);
   assert.deepEqual(log, ["connection"]);
   await transport.send(tool, { id: "1" }, attempt, never);
   await sleep(30);
@@ -58,9 +64,9 @@ test("a ready connection that the server has closed is not used", async (t) => {
   const { log, server, url } = await counting(t);
   const transport = openTransport(t);
   transport.warm?.(toolOf({ url }));
-  await sleep(30);
+  await connected(log, 1);
   server.closeAllConnections();
-  await sleep(30);
+  await sleep(100);
   assert.equal((await transport.send(toolOf({ url }), {}, attempt, never)).status, 200);
   assert.equal(log.filter((event) => event === "connection").length, 2);
 });
