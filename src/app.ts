@@ -16,10 +16,12 @@ import { newId } from "./engine/new-id.ts";
 import type { Stores } from "./engine/ports/stores.ts";
 import type { Telemetry } from "./engine/ports/telemetry.ts";
 import { ToolRegistry } from "./engine/registry/registry.ts";
+import { UpstreamHealth } from "./engine/reply/upstream-health.ts";
 import { StoredResults } from "./engine/results/stored-results.ts";
 import type { RunBook } from "./engine/run-record.ts";
 import { ToolIndex } from "./engine/selection/tool-index.ts";
 import type { SessionBook } from "./engine/sessions/session-book.ts";
+import { engineSettings } from "./engine-settings.ts";
 import { Authenticator } from "./http/auth.ts";
 import { approvalRoutes } from "./http/routes/approvals.ts";
 import { chatRoute } from "./http/routes/chat.ts";
@@ -70,7 +72,7 @@ export async function buildApp({ config, env, startTracing }: AppOptions): Promi
     outbound.guard.allowUrl(url),
   );
   const tracing = await startTracing(log);
-  const health = new ToolHealth((tool) => metrics.tool(tool).breakerOpened());
+  const { health, upstreams } = watchHealth(metrics, registry);
   const books = openBooks(config, stores);
   const telemetry = createTelemetry({ logger: log, metrics, tracing });
   const { sessions } = books;
@@ -81,6 +83,7 @@ export async function buildApp({ config, env, startTracing }: AppOptions): Promi
     ...made,
     upstream: outbound.upstream,
     transport: outbound.transport,
+    upstreams,
     shared: new SharedCalls(memoryCache(config.cache.max_bytes)),
     toolIndex: new ToolIndex(),
     telemetry,
@@ -141,36 +144,6 @@ function openOutbound(config: Config, env: AppOptions["env"]) {
   const passThrough = createPassThrough(defaultUpstream(config));
   const close = () => Promise.all([upstream.close(), transport.close(), passThrough.close()]);
   return { guard, upstream, transport, passThrough, close };
-}
-
-function engineSettings(config: Config) {
-  const {
-    limits,
-    keepalive,
-    locale,
-    repair,
-    cancel_early: cancelEarly,
-    hints,
-    selection,
-    history,
-    approvals,
-  } = config;
-  const { concurrent_runs: concurrentRuns } = limits;
-  const { max_tools: maxTools } = selection;
-  const { max_bytes: historyBytes } = history;
-  const holdMs = approvals.hold_s * 1_000;
-  return {
-    limits,
-    concurrentRuns,
-    maxTools,
-    keepalive,
-    locale,
-    repair,
-    cancelEarly,
-    hints,
-    historyBytes,
-    holdMs,
-  };
 }
 
 interface Parts {
@@ -262,6 +235,21 @@ async function openRegistry(
     onProblem: (problem) => log.warn({ stage: "registry", status: "refused", ...problem }),
   });
   return { log, metrics, registry };
+}
+
+/** What keeps failing is left alone, and counted. */
+function watchHealth(metrics: Metrics, registry: ToolRegistry) {
+  const health = new ToolHealth((tool) => metrics.tool(tool).breakerOpened());
+  const upstreams = new UpstreamHealth((upstream) => metrics.upstreamBreakers.opened(upstream));
+  metrics.showLeftAlone({
+    tools: () =>
+      registry
+        .snapshot()
+        .list()
+        .flatMap(({ definition }) => (health.isLeftAlone(definition) ? [definition.name] : [])),
+    upstreams: () => upstreams.leftAlone,
+  });
+  return { health, upstreams };
 }
 
 /** The names under which sessions can be kept. */

@@ -12,6 +12,7 @@ import type { RunScope, Telemetry } from "./ports/telemetry.ts";
 import type { ToolTransport } from "./ports/tools.ts";
 import type { Upstream } from "./ports/upstream.ts";
 import type { ToolSnapshot } from "./registry/tool-snapshot.ts";
+import type { UpstreamHealth } from "./reply/upstream-health.ts";
 import type { StoredResults } from "./results/stored-results.ts";
 import type { RunSession } from "./sessions/run-session.ts";
 
@@ -20,6 +21,7 @@ export interface EngineDeps {
   upstream: Upstream;
   transport: ToolTransport;
   health: ToolHealth;
+  upstreams: UpstreamHealth;
   shared: SharedCalls;
   stores: Stores;
   /** Results that are too long for a message. */

@@ -1,5 +1,6 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from "prom-client";
 import type { GateNote, LedgerNote, ToolOutcome } from "../engine/ports/telemetry.ts";
+import { BreakerMetrics, type LeftAlone } from "./breaker-metrics.ts";
 
 /** Tools beyond this many share the label `other`. */
 const MAX_TOOL_LABELS = 200;
@@ -87,6 +88,13 @@ export function createMetrics(
       });
     },
 
+    /** From now on `/metrics` asks these for the names of tools and upstreams that are left alone. */
+    showLeftAlone(leftAlone: { tools: LeftAlone; upstreams: LeftAlone }): void {
+      // A tool that is left alone has been counted, so it has its label.
+      series.breakers.show(() => leftAlone.tools().map((name) => (tools.has(name) ? name : "other")));
+      series.upstreamBreakers.show(leftAlone.upstreams);
+    },
+
     /** The media type of `render`. */
     contentType: register.contentType,
 
@@ -147,7 +155,7 @@ function toolSeries(series: Series, tool: string): ToolSeries {
     refused: () => refusals.inc(),
     shared: (from) => shared[from].inc(),
     canary: (outcome) => series.canaries.inc({ tool, outcome }),
-    breakerOpened: () => series.breakers.inc({ tool }),
+    breakerOpened: () => series.breakers.opened(tool),
     ledger(step) {
       if (step === "outcome_unknown") series.unknownOutcomes.inc({ tool });
       else if (APPROVAL_STEPS.has(step)) series.approvals.inc({ tool, outcome: step });
@@ -189,6 +197,8 @@ function createSeries(register: Registry, pendingApprovals: () => Promise<number
     ...runSeries(register, make),
     ...callSeries(make),
     ...approvalSeries(register, pendingApprovals),
+    breakers: new BreakerMetrics(register, "toolweir_", "tool"),
+    upstreamBreakers: new BreakerMetrics(register, "toolweir_upstream_", "upstream"),
   };
 }
 
@@ -264,9 +274,6 @@ function callSeries(makers: Makers) {
       "outcome",
     ]),
     ...limitSeries(makers),
-    breakers: counter("breaker_opened_total", "How often a tool was left alone because it kept failing.", [
-      "tool",
-    ]),
   };
 }
 

@@ -17,6 +17,7 @@ import {
   type RegisteredTool,
   toRegistered,
 } from "../../src/engine/registry/tool-snapshot.ts";
+import { UpstreamHealth } from "../../src/engine/reply/upstream-health.ts";
 import { StoredResults } from "../../src/engine/results/stored-results.ts";
 import { runRounds } from "../../src/engine/run.ts";
 import type { EngineDeps, RunOptions } from "../../src/engine/run-options.ts";
@@ -140,6 +141,7 @@ export interface Scene {
   keptTurns?: KeptTurnStore;
   limits?: Partial<EngineDeps["limits"]>;
   shared?: SharedCalls;
+  upstreams?: UpstreamHealth;
   /** As the client named it. */
   session?: string;
   mayShare?: boolean;
@@ -197,6 +199,7 @@ export function fakeDeps(scene: Scene): EngineDeps {
     upstream: fakeUpstream(...scene.targets),
     transport,
     health,
+    upstreams: scene.upstreams ?? new UpstreamHealth(),
     shared: scene.shared ?? new SharedCalls(memoryCache(1_000_000)),
     results: new StoredResults(scene.documents ?? documents, { ttlMs: 3_600_000, locale }),
     stores,

@@ -21,6 +21,7 @@ const SERIES = [
   "toolweir_added_latency_seconds histogram",
   "toolweir_approvals_pending gauge",
   "toolweir_approvals_total counter",
+  "toolweir_breaker_open gauge",
   "toolweir_breaker_opened_total counter",
   "toolweir_budget_refusals_total counter",
   "toolweir_canary_calls_total counter",
@@ -44,6 +45,8 @@ const SERIES = [
   "toolweir_tool_calls_total counter",
   "toolweir_tool_duration_seconds histogram",
   "toolweir_unknown_outcomes_total counter",
+  "toolweir_upstream_breaker_open gauge",
+  "toolweir_upstream_breaker_opened_total counter",
   "toolweir_upstream_errors_total counter",
 ];
 

@@ -8,6 +8,7 @@ import { readReply } from "./read-reply.ts";
 import type { Reply, ReplyContext } from "./reply-content.ts";
 import { requestBody } from "./request-body.ts";
 import { textAdapterOf, thoughtOf } from "./text-calls.ts";
+import { isIll, leftAlone } from "./upstream-health.ts";
 
 /** Argument text of one call, in UTF-16 units: 1 MiB. */
 const MAX_ARGUMENT_LENGTH = 1024 * 1024;
@@ -27,6 +28,7 @@ type Try = { reply: Reply } | { error: unknown };
  * 4. Any other status is final.
  * 5. What broke off inside a call, or in one piece fell silent, is asked for once more in the same round at the same place, whatever
  *    the number of retries; then it is final.
+ * 6. A target that keeps failing is passed over, and its retries have a budget: see `Health`.
  */
 export async function askModel(run: Run): Promise<Reply> {
   run.round++;
@@ -83,12 +85,21 @@ async function askTargets(
     authorization: run.authorization,
     traceparent,
   };
-  const attempt = async (target: UpstreamTarget, body: UpstreamRequest["body"]): Promise<Try> => {
+  const attempt = async (
+    target: UpstreamTarget,
+    body: UpstreamRequest["body"],
+    first: boolean,
+  ): Promise<Try> => {
+    const ended = run.deps.upstreams.of(target.name).begin(first);
+    if (!ended) return { error: leftAlone() };
     run.answer.restart();
     run.hopeless.begin();
     try {
-      return { reply: await readReply(target, { ...request, body }, contextOf(target), run.signal) };
+      const reply = await readReply(target, { ...request, body }, contextOf(target), run.signal);
+      ended(false);
+      return { reply };
     } catch (error) {
+      if (!run.signal.aborted) ended(error instanceof GatewayError && isIll(error));
       if (error instanceof GatewayError) run.scope.upstreamFailed(target.name, error);
       return { error };
     }
@@ -102,12 +113,13 @@ async function askTargets(
       retries: target.retry,
       baseMs: RETRY_BASE_MS,
       again: (outcome: Try) => ("error" in outcome && mayAsk(run, outcome.error, false) ? {} : undefined),
+      permit: () => run.deps.upstreams.of(target.name).mayRetry(),
     };
-    const outcome = await retrying(policy, run.signal, async () => {
-      const first = await attempt(target, body);
+    const outcome = await retrying(policy, run.signal, async (number) => {
+      const first = await attempt(target, body, number === 1);
       if (isNewRequest || !isCutOff(first) || run.answer.shown || run.signal.aborted) return first;
       isNewRequest = true;
-      return attempt(target, body);
+      return attempt(target, body, false);
     });
     if ("reply" in outcome) return { reply: outcome.reply, target };
     last = outcome.error;
