@@ -197,3 +197,24 @@ test("what two requests of one session change at the same time is all kept", asy
   const { body } = await rest(gateway, "GET", "/sessions/shared", {});
   assert.deepEqual([body.counters.runs, body.counters.tool_calls, body.tools_used.note.count], [10, 10, 10]);
 });
+
+test("a call sees what an earlier one of the same answer has set", async (t) => {
+  const world = await startWorld(t, [], { yaml: KEYS, env: ENV });
+  const { upstream, gateway, tools } = world;
+  await shop(world);
+  const both = ["login", "orders"].map((name) => ({ name, args: { place: "anna" } }));
+  for (const [session, order, ok] of [
+    ["s1", both, [true, true]],
+    ["s2", both.toReversed(), [false, true]],
+    [undefined, both, [true, true]],
+  ] as const) {
+    upstream.script("m", [whole({ calls: order }), whole(DONE)]);
+    const { body } = await complete(gateway, ask("m"), { ...as(ONE, session), "x-toolweir-cache": "off" });
+    assert.deepEqual(
+      body.toolweir.tools.map((tool: { ok: boolean }) => tool.ok),
+      ok,
+      `${session}`,
+    );
+  }
+  assert.equal(tools.of("orders").length, 2);
+});

@@ -1,5 +1,5 @@
 import type { ErrorDetail } from "../../errors.ts";
-import type { JsonObject, JsonValue } from "../json/value.ts";
+import { type JsonObject, type JsonValue, setMember } from "../json/value.ts";
 import { Patterns } from "../schema/pattern.ts";
 import type { Precondition, RuleMessage, ToolDefinition } from "../tool.ts";
 import { declaredProperties } from "../tool-endpoint.ts";
@@ -61,6 +61,11 @@ export class StateRules {
     return this.#requires.length + this.#sets.length === 0;
   }
 
+  /** Whether the tool asks anything of the state. */
+  get hasPreconditions(): boolean {
+    return this.#requires.length > 0;
+  }
+
   /** The first precondition that is not met. One that cannot be evaluated is not met. Never throws; time is bounded. */
   objection(args: JsonObject, facts: StateFacts, locale: Locale): StateObjection | undefined {
     if (this.#requires.length === 0) return undefined;
@@ -91,7 +96,7 @@ export class StateRules {
         continue;
       }
       try {
-        state[key] = fromCel(computed.value);
+        setMember(state, key, fromCel(computed.value));
       } catch (error) {
         faults.push({ key, reason: error instanceof Error ? error.message : "it failed" });
       }

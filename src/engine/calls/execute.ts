@@ -34,8 +34,7 @@ export async function executeCalls(run: Run, calls: readonly ToolCall[]): Promis
   const plan = planRound(run, planned);
   if (planned.some(isStateful)) await run.session.refresh();
   const twins = new Map<string, PlannedCall>();
-  for (const [at, entry] of planned.entries())
-    if (!plan[at]?.references.length) await admit(run, entry, twins);
+  for (const [at, entry] of planned.entries()) if (!isLate(planned, plan, at)) await admit(run, entry, twins);
   throwFatal(planned);
   await runPhase(run, (phase) =>
     schedule(
@@ -54,6 +53,17 @@ export async function executeCalls(run: Run, calls: readonly ToolCall[]): Promis
     call: { ...call, raw: historyArguments(call.raw, args) },
   }));
 }
+
+/**
+ * Whether a call is judged only when its turn comes: what it refers to is there only then, or what earlier calls write into the state that
+ * it asks for.
+ */
+function isLate(planned: readonly PlannedCall[], plan: readonly PlanStep[], at: number): boolean {
+  return !!plan[at]?.references.length || (at > 0 && asksState(planned[at]));
+}
+
+const asksState = (entry: PlannedCall | undefined): boolean =>
+  entry?.tool?.stateRules.hasPreconditions === true;
 
 /** Whether a call depends on what other runs of the session may have changed meanwhile. */
 function isStateful({ tool }: PlannedCall): boolean {
@@ -89,8 +99,8 @@ async function runPhase(run: Run, work: (phase: Phase) => Promise<void>): Promis
 
 /** Where a twin is, its result is needed too. */
 function tasksOf(planned: readonly PlannedCall[], plan: readonly PlanStep[]): Task[] {
-  return planned.map(({ tool, result }, at) => ({
-    alone: !result && !tool?.definition.parallel_safe,
+  return planned.map((entry, at) => ({
+    alone: !entry.result && (!entry.tool?.definition.parallel_safe || asksState(entry)),
     needs: () =>
       (plan[at]?.needs ?? []).flatMap((needed) => {
         const twin = planned[needed]?.twin;
@@ -118,8 +128,8 @@ async function perform(run: Run, at: number, { planned, plan, phase, twins }: Ro
       return;
     }
     await admit(run, entry, twins, resolved.fill);
-    if (entry.fatal || entry.result) return;
-  }
+  } else if (isLate(planned, plan, at)) await admit(run, entry, twins);
+  if (entry.fatal || entry.result) return;
   await runPlanned(run, entry, phase);
 }
 
