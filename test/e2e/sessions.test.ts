@@ -121,6 +121,9 @@ test("who may see and change which session", async (t) => {
     b: 2,
     c: 3,
   });
+  await patch("/sessions/s1", as(ONE), { state: { deep: { a: 1, b: { c: 2 } } } });
+  const merged = await patch("/sessions/s1", as(ONE), { state: { deep: { a: null, b: { d: 3 } } } });
+  assert.deepEqual(merged.body.state, { b: 2, c: 3, deep: { b: { c: 2, d: 3 } } });
   const other = await rest(gateway, "GET", "/sessions/s1", as(TWO));
   assert.deepEqual([other.status, other.body.error.code], [404, "session_not_found"]);
   assert.equal((await rest(gateway, "GET", "/sessions/s1?caller=one", as(TWO))).status, 404);
@@ -137,6 +140,7 @@ test("who may see and change which session", async (t) => {
     [{ admin: true }, "admin"],
     [{ state: { n: 2 ** 60 } }, "state"],
     [{ state: { text: "x".repeat(70_000) } }, "state"],
+    [{ state: JSON.parse(`${'{"a":'.repeat(40)}1${"}".repeat(40)}`) }, "state"],
   ] as const) {
     const { status, body: answer } = await patch("/sessions/s1?caller=one", ADMIN, body);
     assert.deepEqual([status, answer.error.param], [400, param]);

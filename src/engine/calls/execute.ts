@@ -11,6 +11,7 @@ import { schedule, type Task } from "../plan/schedule.ts";
 import { refusalMessage, type ToolMessage } from "../results/results.ts";
 import type { Run } from "../run-state.ts";
 import { CALL_TEXTS } from "./call-texts.ts";
+import { dependsOnSession } from "./gate-context.ts";
 import { repeated } from "./loop-watch.ts";
 import { type CallResult, judge, openCall, type PlannedCall, refuse } from "./planned-call.ts";
 import { type Phase, runPlanned } from "./run-call.ts";
@@ -32,7 +33,7 @@ export async function executeCalls(run: Run, calls: readonly ToolCall[]): Promis
   run.answer.flush();
   const planned = calls.map((call) => openCall(run, call));
   const plan = planRound(run, planned);
-  if (planned.some(isStateful)) await run.session.refresh();
+  if (planned.some(({ tool }) => tool && dependsOnSession(tool))) await run.session.refresh();
   const twins = new Map<string, PlannedCall>();
   for (const [at, entry] of planned.entries()) if (!isLate(planned, plan, at)) await admit(run, entry, twins);
   throwFatal(planned);
@@ -64,11 +65,6 @@ function isLate(planned: readonly PlannedCall[], plan: readonly PlanStep[], at: 
 
 const asksState = (entry: PlannedCall | undefined): boolean =>
   entry?.tool?.stateRules.hasPreconditions === true;
-
-/** Whether a call depends on what other runs of the session may have changed meanwhile. */
-function isStateful({ tool }: PlannedCall): boolean {
-  return tool !== undefined && (tool.definition.level === "admin" || !tool.stateRules.isEmpty);
-}
 
 /** Rounds that repeat themselves end the run; the client is told at the call with which they have. */
 function watchLoop(run: Run, planned: readonly PlannedCall[]): void {

@@ -11,6 +11,11 @@ export function callKey({ definition }: RegisteredTool, args: JsonObject): strin
   return `${definition.name} ${canonicalHash(args)}`;
 }
 
+/** Whether a tool's calls depend on what other runs of the session may have changed meanwhile. */
+export function dependsOnSession({ definition, stateRules }: RegisteredTool): boolean {
+  return definition.level === "admin" || !stateRules.isEmpty;
+}
+
 /** What the gates know of a run and of a call in it; `isKnown` says by key which calls will not run again. */
 export function gateContext(
   run: Run,

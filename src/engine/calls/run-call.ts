@@ -12,7 +12,7 @@ import { dryRunMessage, type ToolMessage, withNote } from "../results/results.ts
 import type { Run } from "../run-state.ts";
 import { outcomeOf, runAttempts, type ToolOutcomeResult } from "./attempt.ts";
 import { CALL_TEXTS } from "./call-texts.ts";
-import { callKey, gateContext } from "./gate-context.ts";
+import { callKey, dependsOnSession, gateContext } from "./gate-context.ts";
 import { note, notePolicy, type PlannedCall, refuse } from "./planned-call.ts";
 import { idempotencyKey, type StandIns, settle, type Tried } from "./policy.ts";
 import { sendWrite } from "./send-write.ts";
@@ -95,6 +95,7 @@ function standIns(run: Run, entry: PlannedCall, phase: Phase): StandIns {
     permits: (tool) => mayUse(run.caller, tool),
     async judge(tool, raw) {
       const named = under(tool.definition.name, raw);
+      if (dependsOnSession(tool)) await run.session.refresh();
       const passage = await passGates(named, tool, gateContext(run, named, tool));
       note(run, named, passage);
       if (!passage.args || run.takeCallOf(tool)) return passage;

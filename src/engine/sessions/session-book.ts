@@ -1,13 +1,15 @@
 import { hash } from "node:crypto";
-import type { JsonObject } from "../../core/json/value.ts";
+import { mergePatch } from "../../core/json/merge-patch.ts";
+import type { JsonObject, JsonValue } from "../../core/json/value.ts";
 import { ChangingDocuments } from "../changing-documents.ts";
 import type { DocumentStore } from "../ports/stores.ts";
 
 /** Runs that a session remembers. */
 const MAX_RUNS = 50;
-/** Bounds of the state: bytes as JSON, and keys. */
+/** Bounds of the state: bytes as JSON, keys, and levels of objects and arrays in each other, its own counted. */
 const MAX_STATE_BYTES = 64 * 1024;
 const MAX_STATE_KEYS = 256;
+const MAX_STATE_DEPTH = 32;
 
 /** One run of a session. Times are Unix milliseconds. */
 export interface SessionRun {
@@ -111,7 +113,7 @@ export class SessionBook {
 /** Names come from clients: what they hold stays out of the store's keys. */
 const keyOf = ({ caller, id }: SessionName): string => hash("sha256", JSON.stringify([caller, id]));
 
-/** The state with a merge patch (RFC 7386) of its first level; `undefined` if it would be too large. */
+/** The state with keys written, null removing one; `undefined` if it would be too large. */
 export function patchedState(state: JsonObject, patch: JsonObject): JsonObject | undefined {
   const entries = new Map(Object.entries(state));
   for (const [key, value] of Object.entries(patch)) {
@@ -119,9 +121,23 @@ export function patchedState(state: JsonObject, patch: JsonObject): JsonObject |
     else entries.set(key, value);
   }
   const patched: JsonObject = Object.fromEntries(entries);
-  const isTooLarge =
-    entries.size > MAX_STATE_KEYS || Buffer.byteLength(JSON.stringify(patched)) > MAX_STATE_BYTES;
-  return isTooLarge ? undefined : patched;
+  return fits(patched) ? patched : undefined;
+}
+
+/** The state with a JSON Merge Patch (RFC 7396); `undefined` if it would be too large. */
+export function mergedState(state: JsonObject, patch: JsonObject): JsonObject | undefined {
+  const merged = mergePatch(state, patch) as JsonObject;
+  return fits(merged) ? merged : undefined;
+}
+
+function fits(state: JsonObject): boolean {
+  if (Object.keys(state).length > MAX_STATE_KEYS || isDeeper(state, MAX_STATE_DEPTH)) return false;
+  return Buffer.byteLength(JSON.stringify(state)) <= MAX_STATE_BYTES;
+}
+
+function isDeeper(value: JsonValue, depth: number): boolean {
+  if (typeof value !== "object" || value === null) return false;
+  return depth === 0 || Object.values(value).some((inner) => isDeeper(inner, depth - 1));
 }
 
 /** The data after a run. */

@@ -3,7 +3,7 @@ import type { JsonObject, JsonValue } from "../../core/json/value.ts";
 import { isoTime } from "../../engine/iso-time.ts";
 import {
   type KeptSession,
-  patchedState,
+  mergedState,
   type SessionBook,
   type SessionName,
 } from "../../engine/sessions/session-book.ts";
@@ -43,8 +43,8 @@ export function sessionRoutes(app: FastifyInstance, deps: SessionRouteDeps, done
     const change = readChange(requireObject(request.body), deps.mayManage(request));
     const name = await nameOf(request, deps, true);
     const kept = await sessions.change(name, (data) => {
-      const state = change.state ? patchedState(data.state, change.state) : data.state;
-      if (!state) throw invalid("state", '"state" has at most 256 keys and 64 KiB.');
+      const state = change.state ? mergedState(data.state, change.state) : data.state;
+      if (!state) throw invalid("state", '"state" has at most 256 keys, 64 KiB and 32 levels.');
       const { admin_until = data.admin_until } = change;
       return { ...data, state, admin_until };
     });
