@@ -2,27 +2,23 @@ import { readFileSync } from "node:fs";
 import type { FastifyInstance } from "fastify";
 import type { Logger } from "pino";
 import { parse } from "yaml";
+import { openApprovals } from "./app-approvals.ts";
 import { openBooks } from "./app-books.ts";
 import type { Config } from "./config.ts";
 import { engineSettings } from "./config-engine.ts";
 import { READ_RESULT } from "./core/tool.ts";
-import { crashPoints } from "./crash-point.ts";
 import { KeptAnswers } from "./engine/answer/kept-answers.ts";
-import { Approvals } from "./engine/approvals/approvals.ts";
-import { Writes } from "./engine/approvals/writes.ts";
 import { SharedCalls } from "./engine/calls/shared-calls.ts";
 import { ToolHealth } from "./engine/calls/tool-health.ts";
 import { ChatEngine } from "./engine/chat.ts";
 import { newId } from "./engine/new-id.ts";
 import type { Stores } from "./engine/ports/stores.ts";
-import type { Telemetry } from "./engine/ports/telemetry.ts";
 import { ToolRegistry } from "./engine/registry/registry.ts";
 import { UpstreamHealth } from "./engine/reply/upstream-health.ts";
 import { StoredResults } from "./engine/results/stored-results.ts";
 import type { RunBook } from "./engine/run-record.ts";
 import { ToolIndex } from "./engine/selection/tool-index.ts";
 import type { SessionBook } from "./engine/sessions/session-book.ts";
-import { Authenticator } from "./http/auth.ts";
 import { approvalRoutes } from "./http/routes/approvals.ts";
 import { chatRoute } from "./http/routes/chat.ts";
 import { invokeRoute } from "./http/routes/invoke.ts";
@@ -76,7 +72,17 @@ export async function buildApp({ config, env, startTracing }: AppOptions): Promi
   const books = openBooks(config, stores);
   const telemetry = createTelemetry({ logger: log, metrics, tracing });
   const { sessions } = books;
-  const changing = openApprovals({ config, stores, registry, outbound, health, sessions, telemetry, env });
+  const changing = openApprovals({
+    config,
+    stores,
+    registry,
+    ...outbound,
+    health,
+    sessions,
+    telemetry,
+    log,
+    env,
+  });
   const made = { config, stores, registry, outbound, health, ...changing, ...books, metrics };
   const engine = new ChatEngine({
     ...engineSettings(config),
@@ -123,11 +129,13 @@ export async function buildApp({ config, env, startTracing }: AppOptions): Promi
 }
 
 /** Ends everything, when what was begun has ended. */
-async function closeParts({ approvals, engine, writes, outbound, stores }: Parts): Promise<void> {
+async function closeParts(parts: Parts): Promise<void> {
+  const { approvals, engine, writes, webhook, outbound, stores } = parts;
   approvals.stop();
   await engine.idle();
   await writes.idle();
   engine.close();
+  await webhook?.close();
   await outbound.close();
   await stores.close();
 }
@@ -146,15 +154,13 @@ function openOutbound(config: Config, env: AppOptions["env"]) {
   return { guard, upstream, transport, passThrough, close };
 }
 
-interface Parts {
+interface Parts extends ReturnType<typeof openApprovals> {
   config: Config;
   stores: Stores;
   engine: ChatEngine;
   registry: ToolRegistry;
   outbound: ReturnType<typeof openOutbound>;
   health: ToolHealth;
-  writes: Writes;
-  approvals: Approvals;
   book: RunBook;
   sessions: SessionBook;
   metrics: Metrics;
@@ -184,40 +190,6 @@ async function registerRoutes(server: FastifyInstance, parts: Parts): Promise<vo
   });
   await server.register(passThroughRoutes, { passThrough });
   await server.register(opsRoutes, { ready: parts.ready, metrics, openapi: openApiDocument() });
-}
-
-/** What asks people, and what carries out what they approve. */
-function openApprovals({
-  config,
-  stores,
-  registry,
-  outbound: { transport },
-  health,
-  sessions,
-  telemetry,
-  env,
-}: Pick<Parts, "config" | "stores" | "registry" | "outbound" | "health" | "sessions"> & {
-  telemetry: Telemetry;
-  env: AppOptions["env"];
-}) {
-  const reached = crashPoints(env);
-  const writes = new Writes({ ledger: stores.ledger, now: Date.now, newId, ...(reached && { reached }) });
-  const keys = new Authenticator({ adminKey: config.adminKey, ...config.auth });
-  const approvals = new Approvals({
-    ledger: stores.ledger,
-    writes,
-    transport,
-    health,
-    registry,
-    sessions,
-    findCaller: (name) => keys.named(name),
-    telemetry,
-    ...(reached && { reached }),
-    ttlMs: config.approvals.ttl_s * 1000,
-    locale: config.locale,
-    now: Date.now,
-  });
-  return { writes, approvals };
 }
 
 async function openRegistry(

@@ -67,6 +67,7 @@ export interface ApprovalSettings {
   ttl_s: number;
   mode: "park" | "hold";
   hold_s: number;
+  webhook?: { url: string; secret: string };
 }
 
 interface KeySettings {
@@ -281,6 +282,13 @@ export const SETTINGS: SettingSchema = group({
     ttl_s: seconds(900, 86_400),
     mode: oneOf(["park", "hold"], "park"),
     hold_s: seconds(120, 3_600),
+    webhook: group(
+      {
+        url: text("an http or https URL", { pattern: "^https?://[^/?#@]+([/?].*)?$" }),
+        secret: text("a secret for signatures"),
+      },
+      ["url", "secret"],
+    ),
   }),
   tools: section({
     network: oneOf(["open", "guarded"]),

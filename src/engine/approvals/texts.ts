@@ -1,4 +1,5 @@
 import type { LedgerState } from "../ports/ledger.ts";
+import { visibleJson } from "./view.ts";
 
 /** A call as it is shown to people. */
 export interface ShownCall {
@@ -34,14 +35,6 @@ const shown = (text: string): string => {
   const visible = visibleJson(text);
   return visible.length <= MAX_SHOWN ? visible : `${visible.slice(0, MAX_SHOWN).toWellFormed()}…`;
 };
-
-/** Characters that change how a text looks without being seen, in a JSON text. */
-const INVISIBLE = /[\u007f-\u009f\u00ad\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb]/g;
-
-/** A JSON text with everything escaped that people do not see, or that reorders what they see. It says the same. */
-export function visibleJson(text: string): string {
-  return text.replace(INVISIBLE, (mark) => `\\u${mark.charCodeAt(0).toString(16).padStart(4, "0")}`);
-}
 
 const en: ApprovalTexts = {
   ask: (calls) =>

@@ -3,10 +3,8 @@ import { rawMembers } from "../../core/json/raw-object.ts";
 import { stringifyJson } from "../../core/json/stringify.ts";
 import type { JsonValue } from "../../core/json/value.ts";
 import type { Approvals, Decider, Decision } from "../../engine/approvals/approvals.ts";
-import { readExact } from "../../engine/approvals/described.ts";
-import { visibleJson } from "../../engine/approvals/texts.ts";
-import { isoTime } from "../../engine/iso-time.ts";
-import type { LedgerEntry, LedgerState } from "../../engine/ports/ledger.ts";
+import { approvalView, visibleJson } from "../../engine/approvals/view.ts";
+import type { LedgerState } from "../../engine/ports/ledger.ts";
 import { GatewayError } from "../../errors.ts";
 import { requireObject } from "../json-body.ts";
 
@@ -49,10 +47,10 @@ export function approvalRoutes(
 
   app.get("/approvals", ROUTE, async (request) => {
     const entries = await approvals.list(deciderOf(request), filterOf(request));
-    return { object: "list", data: entries.map(toBody) };
+    return { object: "list", data: entries.map(approvalView) };
   });
   app.get("/approvals/:id", ROUTE, async (request: IdRequest) =>
-    toBody(await approvals.find(request.params.id, deciderOf(request))),
+    approvalView(await approvals.find(request.params.id, deciderOf(request))),
   );
   for (const [verb, kind] of [
     ["approve", "approved"],
@@ -62,7 +60,9 @@ export function approvalRoutes(
       const by = deciderOf(request);
       // Who may not decide is told so, whatever the body says.
       await approvals.decidable(request.params.id, by);
-      return toBody(await approvals.decide(request.params.id, by, { kind, ...decisionOf(request, kind) }));
+      return approvalView(
+        await approvals.decide(request.params.id, by, { kind, ...decisionOf(request, kind) }),
+      );
     });
   }
   app.post("/approvals/:id/resolve", ROUTE, async (request: IdRequest) => {
@@ -72,7 +72,7 @@ export function approvalRoutes(
     if (outcome !== "succeeded" && outcome !== "failed") {
       throw invalid("outcome", `"outcome" must be one of succeeded, failed.`);
     }
-    return toBody(await approvals.resolve(request.params.id, by, outcome, textOf("note", note) ?? ""));
+    return approvalView(await approvals.resolve(request.params.id, by, outcome, textOf("note", note) ?? ""));
   });
   app.post("/approvals/:id/retry", ROUTE, async (request: IdRequest) => {
     const by = deciderOf(request);
@@ -81,7 +81,7 @@ export function approvalRoutes(
     if (typeof accepts !== "boolean") {
       throw invalid("accept_duplicate_risk", `"accept_duplicate_risk" must be a boolean.`);
     }
-    return toBody(await approvals.retry(request.params.id, by, accepts));
+    return approvalView(await approvals.retry(request.params.id, by, accepts));
   });
   done();
 }
@@ -146,40 +146,3 @@ function textOf(param: string, value: unknown): string | undefined {
 }
 
 const invalid = (param: string, message: string) => new GatewayError("invalid_value", message, { param });
-
-const timeOrNull = (ms: number | undefined) => (ms === undefined ? null : isoTime(ms));
-
-/** An entry as this API shows it. */
-function toBody(entry: LedgerEntry) {
-  const { id, state, approval, tool, level, result, request } = entry;
-  return {
-    id,
-    object: "approval",
-    status: state === "awaiting_approval" ? "pending" : state,
-    name: tool,
-    level,
-    approval,
-    arguments: readExact(entry.arguments),
-    arguments_sha256: entry.argumentsHash,
-    asked_arguments: entry.askedArguments === undefined ? null : readExact(entry.askedArguments),
-    request: request === undefined ? null : readExact(request),
-    request_sha256: entry.requestHash,
-    four_eyes: entry.fourEyes,
-    caller: entry.caller,
-    user: entry.user ?? null,
-    session_id: entry.sessionId,
-    run_id: entry.runId,
-    call_id: entry.callId,
-    created_at: isoTime(entry.createdAt),
-    expires_at: isoTime(entry.expiresAt),
-    decision: entry.decision ?? null,
-    decided_by: entry.decidedBy ?? null,
-    decided_at: timeOrNull(entry.decidedAt),
-    reason: entry.reason ?? null,
-    attempts: entry.attempt,
-    result: result === undefined ? null : readExact(result),
-    error: entry.error ?? null,
-    resolved_by: entry.resolvedBy ?? null,
-    note: entry.note ?? null,
-  };
-}

@@ -78,7 +78,7 @@ export async function startLedgerWorld(t: Cleanup): Promise<LedgerWorld> {
           ...env,
         },
       });
-      await gateway.ready(30_000);
+      await gateway.ready(60_000);
       return gateway;
     },
     ledger: () =>
