@@ -3,6 +3,7 @@ import { JsonParser } from "../../core/json/parser.ts";
 import { spellingOf } from "../../core/json/spelling.ts";
 import { stringifyJson } from "../../core/json/stringify.ts";
 import type { JsonObject, JsonValue } from "../../core/json/value.ts";
+import { withoutTurnMarkup } from "../../core/protocol/turn-markup.ts";
 import { stepsOf } from "../../core/schema/pointer.ts";
 import { READ_TEXTS, type ReadTexts } from "./read-texts.ts";
 import type { Locale } from "./result-text.ts";
@@ -101,7 +102,7 @@ function arrayPage(array: JsonValue[], { args, room, texts }: Reading): ReadAnsw
   const end = Math.min(array.length, offset + limit);
   for (let at = offset; at < end; at++) {
     const item = array[at] as JsonValue;
-    let json = spellingOf(array, at) ?? stringifyJson(item);
+    let json = spellingOf(array, at) ?? withoutTurnMarkup(stringifyJson(item));
     if (Buffer.byteLength(json) > left) {
       if (items.length > 0) break;
       // One item alone is too long: it is shown in part, so that the next page is another one.

@@ -1,4 +1,5 @@
 import { TextDecoder } from "node:util";
+import { closeCut } from "../../core/json/close-cut.ts";
 import { JsonParser } from "../../core/json/parser.ts";
 import type { JsonValue } from "../../core/json/value.ts";
 import type { ToolReply } from "../ports/tools.ts";
@@ -6,7 +7,7 @@ import type { ToolReply } from "../ports/tools.ts";
 /** The body of a tool's answer as far as a model can be told of it. */
 export type ResultBody =
   | { kind: "empty" }
-  | { kind: "json"; value: JsonValue }
+  | { kind: "json"; value: JsonValue; cut?: true }
   | { kind: "text"; text: string; html: boolean }
   | { kind: "binary"; type: string };
 
@@ -18,7 +19,8 @@ const UNKNOWN_TYPE = "unknown type";
 /**
  * Reads the body of an answer.
  *
- * 1. It is JSON if its type says so, or if the text is one JSON object or array; integers keep every digit.
+ * 1. It is JSON if its type says so, or if the text is one JSON object or array; integers keep every digit. Of one that was cut off, all that
+ *    was read.
  * 2. Text is decoded with the declared charset, an unknown one as UTF-8 with replacement characters.
  * 3. Images and the like, and text with NUL or bytes that are not UTF-8, are binary: no byte of them is kept.
  */
@@ -30,8 +32,10 @@ export function readBody(reply: ToolReply): ResultBody {
   if (text.trim() === "") return { kind: "empty" };
   const html = /^\s*<(?:!doctype html|html)/iu.test(text);
   const mayBeJson = JSON_TYPE.test(type) || /^\s*[[{]/u.test(text);
-  const value = mayBeJson && !reply.truncated ? parse(text) : undefined;
-  return value === undefined ? { kind: "text", text, html } : { kind: "json", value };
+  const whole = reply.truncated ? closeCut(text) : text;
+  const value = mayBeJson && whole !== undefined ? parse(whole) : undefined;
+  if (value === undefined) return { kind: "text", text, html };
+  return { kind: "json", value, ...(reply.truncated && { cut: true }) };
 }
 
 function parse(text: string): JsonValue | undefined {

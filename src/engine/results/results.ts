@@ -149,6 +149,7 @@ function unwrap(body: ResultBody): Envelope | undefined {
   if (body.kind !== "json" || !isObject(body.value)) return undefined;
   const { success, ...rest } = body.value;
   if (typeof success !== "boolean") return undefined;
+  const asData = (value: JsonValue | undefined) => (value === undefined ? undefined : { ...body, value });
   const hasData = Object.hasOwn(rest, "data");
   const plain = hasData && Object.keys(rest).every((member) => ENVELOPE_MEMBERS.has(member));
   if (plain || !success) return { success, data: asData(rest["data"]) };
@@ -156,10 +157,6 @@ function unwrap(body: ResultBody): Envelope | undefined {
   const { error, ...others } = rest;
   if (error !== undefined && error !== null) others["error"] = error;
   return { success, data: Object.keys(others).length > 0 ? asData(others) : { kind: "empty" } };
-}
-
-function asData(value: JsonValue | undefined): ResultBody | undefined {
-  return value === undefined ? undefined : { kind: "json", value };
 }
 
 /** `undefined` for what is not shown to a model either. */

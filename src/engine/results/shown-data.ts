@@ -44,7 +44,7 @@ export function showData(body: ResultBody, reply: ToolReply, showing: Showing): 
     case "text":
       return showText(body.text, reply.truncated, showing);
     case "json":
-      return showJson(body.value, showing);
+      return showJson(body.value, body.cut === true ? reply.body.length : undefined, showing);
     default:
       return body satisfies never;
   }
@@ -57,22 +57,31 @@ export function selectBody(
 ): { body: ResultBody; note?: string } {
   if (!select || body.kind !== "json") return { body };
   const said = select(body.value);
+  const { value: whole, ...rest } = body;
   const texts = SHOWN_TEXTS[locale];
   // What could not be selected is not shown whole: it may hold what its author wanted to leave out.
-  if ("failed" in said) return { body: { kind: "json", value: null }, note: texts.notSelected(said.failed) };
-  if (said.found !== null || body.value === null) return { body: { kind: "json", value: said.found } };
-  const members = membersOf(body.value).slice(0, MAX_MEMBERS);
+  if ("failed" in said) return { body: { ...rest, value: null }, note: texts.notSelected(said.failed) };
+  if (said.found !== null || whole === null) return { body: { ...rest, value: said.found } };
+  const members = membersOf(whole).slice(0, MAX_MEMBERS);
   const names = members.map((name) => name.slice(0, MAX_NAME).toWellFormed());
-  return { body: { kind: "json", value: null }, note: texts.nothingSelected(names) };
+  return { body: { ...rest, value: null }, note: texts.nothingSelected(names) };
 }
 
-function showJson(value: JsonValue, showing: Showing): ShownData {
-  if (typeof value === "string") return showText(value, false, showing);
+/** `read` is how many bytes there were of a result that was longer. */
+function showJson(value: JsonValue, read: number | undefined, showing: Showing): ShownData {
+  const shown = partOf(value, read !== undefined, showing);
+  if (read === undefined || shown.stored) return shown;
+  const cut = SHOWN_TEXTS[showing.locale].cutOff(read);
+  return { ...shown, note: shown.note === undefined ? cut : `${cut} ${shown.note}` };
+}
+
+function partOf(value: JsonValue, cut: boolean, showing: Showing): ShownData {
+  if (typeof value === "string") return showText(value, cut, showing);
   const text = withoutTurnMarkup(stringifyJson(value));
   const bytes = Buffer.byteLength(text);
   const { maxBytes, locale, reference } = showing;
   if (bytes <= maxBytes) return { json: text };
-  if (reference) return store({ kind: "json", text: stringifyJson(value), cut: false }, value, showing);
+  if (reference) return store({ kind: "json", text: stringifyJson(value), cut }, value, showing);
   const short = shortenJson(value, maxBytes);
   if (!short) return showText(text, false, showing);
   const places = short.missing.slice(0, MAX_PLACES).map(shortPath);

@@ -5,6 +5,8 @@ import type { Missing } from "./shorten.ts";
 export interface ShownTexts {
   /** `total` and `shown` are bytes; `places` are where something is missing, `others` how many more places there are. */
   shortened(shown: number, total: number, places: readonly Missing[], others: number): string;
+  /** The result was longer than what was read of it. */
+  cutOff(read: number): string;
   /** The tool's `result.select` found nothing where these members were. */
   nothingSelected(members: readonly string[]): string;
   /** The tool's `result.select` could not be applied. */
@@ -26,6 +28,7 @@ const en: ShownTexts = {
     const more = others > 0 ? ` And so in ${others} more places.` : "";
     return `The data is shortened to ${shown} of ${total} bytes. Missing are: ${listed.join("; ")}.${more}`;
   },
+  cutOff: (read) => `The result is longer than the ${read} bytes that were read of it: its end is missing.`,
   nothingSelected: (members) =>
     `The part of the result that this tool shows is not there. The result has ${members.length === 0 ? "no members" : `the members ${quoted(members)}`}.`,
   notSelected: (reason) =>
@@ -44,6 +47,7 @@ const zh: ShownTexts = {
     const more = others > 0 ? `另有 ${others} 处。` : "";
     return `数据已缩短：${total} 字节中显示 ${shown} 字节。${listed.join("；")}。${more}`;
   },
+  cutOff: (read) => `结果超过已读取的 ${read} 字节，末尾缺失。`,
   nothingSelected: (members) =>
     `该工具要展示的部分在结果中不存在。结果${members.length === 0 ? "没有成员" : `的成员有：${quoted(members)}`}。`,
   notSelected: (reason) => `无法从结果中取出该工具要展示的部分（${reason}）。请告知用户。`,

@@ -83,6 +83,27 @@ test("of text that was not read to its end the first part is stored", () => {
   assert.deepEqual([stored?.kind, stored?.cut], ["text", true]);
 });
 
+test("JSON that was not read to its end stays JSON, and what is left out stays out", () => {
+  const cut = (text: string, telling: Partial<Telling> = {}) =>
+    tell({ ...raw(text), truncated: true }, telling);
+  const { envelope, data } = cut('{"items":[{"id":12345678901234567890},{"id":2},{"id":3');
+  assert.deepEqual(data, { items: [{ id: 12345678901234567890n }, { id: 2 }, {}] });
+  assert.equal(
+    envelope.note,
+    "The result is longer than the 54 bytes that were read of it: its end is missing.",
+  );
+  assert.deepEqual(cut('{"success":true,"data":{"text":"abc\\u00').envelope.data, { text: "abc…" });
+  const select = compileSelect("shown");
+  assert.deepEqual(cut('{"shown":[1],"secret":"s3', { select }).envelope.data, [1]);
+  assert.match(cut('{"items":[nonsense,1').envelope.data, /^\{"items":\[nonsense,1… \[truncated/);
+  const { stored } = tell(
+    { ...raw(`["${"x".repeat(500)}`), truncated: true },
+    { reference: () => "res_1" },
+    100,
+  );
+  assert.deepEqual(stored, { reference: "res_1", kind: "json", text: `["${"x".repeat(500)}…"]`, cut: true });
+});
+
 const PNG = Buffer.concat([
   Buffer.from("89504e470d0a1a0a0000000d49484452", "hex"),
   Buffer.from([0, 0, 2, 128, 0, 0, 1, 224, 8, 6, 0, 0, 0]),
