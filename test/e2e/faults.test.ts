@@ -20,7 +20,7 @@ const SLACK_MS = 5_000;
 const OTHERWISE: Readonly<Record<string, { status: number; why: string }>> = {
   "BI-117": { status: 200, why: "answers are not kept by Idempotency-Key" },
   "BI-129": { status: 400, why: "the row needs a session to stand for; its name as such is malformed" },
-  "BI-151": { status: 404, why: "there are no approvals" },
+  "BI-151": { status: 404, why: "the row needs an approval to stand for" },
   "BI-152": { status: 401, why: "there is no such kind of key" },
   "BI-228": { status: 200, why: "a name that the client declares belongs to the client" },
   "BI-324": { status: 401, why: "there is no such kind of key" },

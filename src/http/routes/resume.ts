@@ -48,9 +48,21 @@ export function resumeRoute(
       ttlMs: KEPT_MS,
     };
     const repetition = new Repetition(request, reply, answers, key);
-    return answerRun(request, reply, deps, repetition, () => askedBy(parked, stream));
+    try {
+      return await answerRun(request, reply, deps, repetition, () => askedBy(parked, stream));
+    } catch (error) {
+      throw sameForm(error);
+    }
   });
   done();
+}
+
+/** The answer is kept in the form in which it was first given. */
+function sameForm(error: unknown): unknown {
+  if (!(error instanceof GatewayError) || error.code !== "idempotency_key_reuse") return error;
+  const message =
+    'The run was gone on with before, with another "stream". Send the same one to get its answer.';
+  return new GatewayError("invalid_value", message, { param: "stream" });
 }
 
 function streamOf({ body }: FastifyRequest): boolean | undefined {
