@@ -65,7 +65,7 @@ export interface UpstreamSettings {
 /** How people are asked about calls. */
 export interface ApprovalSettings {
   ttl_s: number;
-  mode: "park" | "hold";
+  mode: "park" | "hold" | "client";
   hold_s: number;
   webhook?: { url: string; secret: string };
 }
@@ -280,7 +280,7 @@ export const SETTINGS: SettingSchema = group({
   compat: oneOf(["extended", "strict"], "extended"),
   approvals: section({
     ttl_s: seconds(900, 86_400),
-    mode: oneOf(["park", "hold"], "park"),
+    mode: oneOf(["park", "hold", "client"], "park"),
     hold_s: seconds(120, 3_600),
     webhook: group(
       {

@@ -1,4 +1,5 @@
 import type { ChatMessage } from "../core/protocol/wire.ts";
+import { confirmedIn } from "./approvals/confirm.ts";
 import { mentionsApproval, type ParkedRun, parkedTurn, wholeParked } from "./approvals/parked.ts";
 import { toldNow } from "./approvals/told.ts";
 import { restoreTurns } from "./kept-turns.ts";
@@ -20,15 +21,17 @@ async function withTurns(run: Run): Promise<ChatMessage[]> {
   const restored = await restoreTurns(stores.keptTurns, owner, messages, now(), {
     locale,
     told: (message) => toldNow({ ledger: approvals, locale }, message),
-    other: async (message, asked) =>
-      mentionsApproval(message) ? parkedTurn(parkedDeps(run), owner, message, asked) : undefined,
+    other: async (message, asked, answers) => {
+      const isParked = mentionsApproval(message) || confirmedIn(message).length > 0;
+      return isParked ? parkedTurn(parkedDeps(run), owner, message, asked, answers) : undefined;
+    },
   });
   return restored.some((message, index) => message !== messages[index]) ? restored : messages;
 }
 
-function parkedDeps({ deps, signal }: Run) {
+function parkedDeps({ deps, signal, caller }: Run) {
   const { stores, approvals, limits, locale } = deps;
-  return { documents: stores.documents, approvals, locale, waitMs: limits.tools_phase_ms, signal };
+  return { documents: stores.documents, approvals, caller, locale, waitMs: limits.tools_phase_ms, signal };
 }
 
 const hasCalls = ({ role, tool_calls }: ChatMessage) => role === "assistant" && (tool_calls?.length ?? 0) > 0;

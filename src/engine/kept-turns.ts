@@ -52,8 +52,15 @@ export interface RestoreOptions {
   locale: "en" | "zh";
   /** Brings a kept result up to date. */
   told(message: ChatMessage): Promise<ChatMessage>;
-  /** What stands for a message that is no turn with calls of the client, if anything does; `asked` is what the client had said before. */
-  other(message: ChatMessage, asked: ChatMessage | undefined): Promise<readonly ChatMessage[] | undefined>;
+  /**
+   * What stands for a message that is no kept turn, and for the tool messages behind it, if anything does; `asked` is what the client
+   * had said before.
+   */
+  other(
+    message: ChatMessage,
+    asked: ChatMessage | undefined,
+    answers: readonly ChatMessage[],
+  ): Promise<readonly ChatMessage[] | undefined>;
 }
 
 /**
@@ -66,7 +73,7 @@ export async function restoreTurns(
   owner: TurnOwner,
   messages: readonly ChatMessage[],
   now: number,
-  { locale, told, other }: RestoreOptions,
+  options: RestoreOptions,
 ): Promise<ChatMessage[]> {
   const restored: ChatMessage[] = [];
   for (let at = 0; at < messages.length; at++) {
@@ -76,14 +83,17 @@ export async function restoreTurns(
       typeof first === "string"
         ? await store.find(conversation(owner, askedBefore(messages, at)), first)
         : undefined;
+    const answers = followingToolMessages(messages, at);
     if (!turn) {
-      restored.push(...((await other(message, askedBefore(messages, at))) ?? [message]));
+      const other = await options.other(message, askedBefore(messages, at), answers);
+      restored.push(...(other ?? [message]));
+      if (other) at += answers.length;
       continue;
     }
-    const answers = followingToolMessages(messages, at);
     const results: Record<string, ChatMessage> = {};
-    for (const [id, result] of Object.entries(turn.results)) results[id] = await told(result as ChatMessage);
-    restored.push(...wholeTurn({ ...turn, results }, answers, now, locale));
+    for (const [id, result] of Object.entries(turn.results))
+      results[id] = await options.told(result as ChatMessage);
+    restored.push(...wholeTurn({ ...turn, results }, answers, now, options.locale));
     at += answers.length;
   }
   return restored;

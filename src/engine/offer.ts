@@ -9,6 +9,8 @@ export interface Caller {
   readonly maxLevel: ToolLevel;
   /** Globs over tool names. */
   readonly tools: readonly string[];
+  /** May decide about calls that wait for a person. */
+  readonly mayApprove?: boolean;
 }
 
 /** Whose a tool call is. */

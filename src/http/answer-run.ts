@@ -29,7 +29,7 @@ export interface Asked {
   resumed?: ParkedRun;
 }
 
-const APPROVAL_MODES: readonly ApprovalMode[] = ["park", "hold"];
+const APPROVAL_MODES: readonly ApprovalMode[] = ["park", "hold", "client"];
 
 /** Answers like chat completions, streamed or not; a repeated request with the answer that it had. */
 export async function answerRun(

@@ -12,6 +12,7 @@ import type { RegisteredTool } from "../registry/tool-snapshot.ts";
 import type { ToolMessage } from "../results/results.ts";
 import type { Run } from "../run-state.ts";
 import { MAX_PENDING } from "./approvals.ts";
+import { confirmationOf } from "./confirm.ts";
 import { shownRequest } from "./described.ts";
 import { keepParked } from "./parked.ts";
 import { APPROVAL_TEXTS } from "./texts.ts";
@@ -119,8 +120,11 @@ export async function waitOrPark(
     await run.deps.stores.documents.delete("parked_run", run.id);
     return { results };
   }
-  const calls = run.pending.map(({ id, name }) => ({ id, name }));
-  const waiting = pendingIn(turn.results).filter(({ id }) => calls.some((call) => call.id === id));
+  if (run.approvalMode === "client") {
+    for (const pending of run.pending) run.answer.takeCall(0, confirmationOf(pending));
+    return { ending: run.ending("tool_calls", "approval_required") };
+  }
+  const waiting = pendingIn(turn.results).filter(({ id }) => run.pending.some((one) => one.id === id));
   const said = [...turn.before, turn.assistant].some(({ role, content }) => role === "assistant" && content);
   const text = APPROVAL_TEXTS[run.locale].ask(waiting.map((entry) => ({ ...entry, name: entry.tool })));
   run.answer.say(said ? `\n\n${text}` : text);
@@ -160,10 +164,12 @@ async function hold(run: Run, { results }: WaitingTurn): Promise<CallResult[] | 
     run.signal,
   );
   run.signal.throwIfAborted();
-  if (decided.some(({ state }) => state === "awaiting_approval")) return undefined;
+  const waiting = new Set(decided.flatMap(({ id, state }) => (state === "awaiting_approval" ? id : [])));
+  run.pending = run.pending.filter(({ id }) => waiting.has(id));
+  if (waiting.size > 0) return undefined;
   const ended = await approvals.until(ids, isSettled, run.toolsPhaseMs(), run.signal);
   run.signal.throwIfAborted();
-  run.pending = [];
+  run.loops.forget();
   if (ended.some(({ decision }) => decision === "approved")) run.wrote = true;
   const byId = new Map(ended.map((entry) => [entry.id, entry]));
   return results.map((result) => settled(run, result, byId));

@@ -1,8 +1,10 @@
 import { isObject } from "../../core/protocol/adapter.ts";
 import type { ChatMessage } from "../../core/protocol/wire.ts";
 import { conversation, type TurnOwner } from "../kept-turns.ts";
+import type { Caller } from "../offer.ts";
 import type { DocumentStore } from "../ports/stores.ts";
 import type { Approvals } from "./approvals.ts";
+import { confirmedIn, decideByAnswers } from "./confirm.ts";
 import { isOpen, toldNow } from "./told.ts";
 
 /** How long the turn is put back into its conversation after the time to decide is over. */
@@ -51,7 +53,8 @@ export async function findParked(
 /** What is needed to put parked turns back. */
 export interface ParkedDeps {
   documents: DocumentStore;
-  approvals: Pick<Approvals, "get" | "until">;
+  approvals: Pick<Approvals, "get" | "until" | "decide">;
+  caller: Caller;
   locale: "en" | "zh";
   /** How long to wait for calls that are being carried out. */
   waitMs: number;
@@ -92,14 +95,20 @@ function idsIn(content: unknown): string[] {
 export async function parkedTurn(
   deps: ParkedDeps,
   owner: TurnOwner,
-  { content }: ChatMessage,
+  message: ChatMessage,
   asked: ChatMessage | undefined,
+  answers: readonly ChatMessage[],
 ): Promise<ChatMessage[] | undefined> {
-  for (const id of new Set(idsIn(content))) {
+  const confirmed = confirmedIn(message);
+  for (const id of new Set([...idsIn(message.content), ...confirmed])) {
     const entry = await deps.approvals.get(id);
     if (entry?.caller !== owner.caller) continue;
     const parked = await findParked(deps.documents, entry.runId, owner.caller);
-    if (parked?.conversation === conversation(owner, asked)) return wholeParked(deps, parked);
+    if (parked?.conversation !== conversation(owner, asked)) continue;
+    const askedAbout = new Set(parked.approvals.map((one) => `call_${one}`));
+    const mine = answers.filter(({ tool_call_id }) => askedAbout.has(String(tool_call_id)));
+    if (confirmed.length > 0) await decideByAnswers(deps.approvals, deps.caller, mine);
+    return wholeParked(deps, parked);
   }
   return undefined;
 }
