@@ -14,6 +14,7 @@ import { ChatEngine } from "./engine/chat.ts";
 import { newId } from "./engine/new-id.ts";
 import type { Stores } from "./engine/ports/stores.ts";
 import { ToolRegistry } from "./engine/registry/registry.ts";
+import type { RegisteredTool } from "./engine/registry/tool-snapshot.ts";
 import { UpstreamHealth } from "./engine/reply/upstream-health.ts";
 import { StoredResults } from "./engine/results/stored-results.ts";
 import type { RunBook } from "./engine/run-record.ts";
@@ -213,12 +214,13 @@ async function openRegistry(
 function watchHealth(metrics: Metrics, registry: ToolRegistry) {
   const health = new ToolHealth((tool) => metrics.tool(tool).breakerOpened());
   const upstreams = new UpstreamHealth((upstream) => metrics.upstreamBreakers.opened(upstream));
+  const isLeftAlone = ({ definition, canary }: RegisteredTool) =>
+    health.isLeftAlone(definition) || (canary !== undefined && health.isLeftAlone(canary.tool.definition));
   metrics.showLeftAlone({
-    tools: () =>
-      registry
-        .snapshot()
-        .list()
-        .flatMap(({ definition }) => (health.isLeftAlone(definition) ? [definition.name] : [])),
+    tools: () => {
+      const tools = registry.snapshot().list().filter(isLeftAlone);
+      return tools.map(({ definition }) => definition.name);
+    },
     upstreams: () => upstreams.leftAlone,
   });
   return { health, upstreams };

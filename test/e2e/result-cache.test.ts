@@ -1,9 +1,10 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import OpenAI from "openai";
 import { ask, complete, stream } from "./support/client.ts";
-import { registerTool } from "./support/gateway.ts";
+import { type Gateway, registerTool } from "./support/gateway.ts";
 import { json } from "./support/tool-server.ts";
-import { whole } from "./support/upstream.ts";
+import { streamed, whole } from "./support/upstream.ts";
 import { ANSWERS, ASKS, startWorld } from "./support/world.ts";
 
 test("a cached result, switched off by a header, counted in the metrics", async (t) => {
@@ -46,4 +47,61 @@ test("a tool that keeps failing is left alone, and the others are not", async (t
   assert.ok(tools.of("get_weather").length >= 4);
   const metrics = await (await fetch(`${gateway.url}/metrics`)).text();
   assert.match(metrics, /toolweir_breaker_opened_total\{tool="flaky"\} 1/);
+});
+
+/** Streamed conversations of the official client: the text, and the tools of the summary. */
+function streaming(gateway: Gateway, user: string, headers: Record<string, string> = {}) {
+  const client = new OpenAI({ baseURL: `${gateway.url}/v1`, apiKey: "unused", defaultHeaders: headers });
+  const messages = [{ role: "user" as const, content: "How warm is it?" }];
+  return async (model: string) => {
+    const summary: { cached: boolean; ok: boolean }[] = [];
+    let text = "";
+    const parts = await client.chat.completions.create({ model, messages, user, stream: true });
+    for await (const part of parts) {
+      text += part.choices[0]?.delta.content ?? "";
+      const { toolweir } = part as { toolweir?: { tools?: { cached: boolean; ok: boolean }[] } };
+      summary.push(...(toolweir?.tools ?? []));
+    }
+    return { text, summary };
+  };
+}
+
+const READS = streamed(ASKS);
+const SAYS = streamed(ANSWERS);
+
+test("streams of the same user at the same time are one request to the tool, those of another user are another", async (t) => {
+  const { upstream, tools, gateway } = await startWorld(t);
+  tools.script("get_weather", [{ ...json({ celsius: 21 }), wait: 1_500 }]);
+  const names = Array.from({ length: 20 }, (_, n) => `m${n}`);
+  for (const name of names) upstream.script(name, [READS, SAYS]);
+  const anna = streaming(gateway, "anna");
+  const bert = streaming(gateway, "bert");
+  const seen = await Promise.all(names.map((name, n) => (n % 2 === 0 ? anna(name) : bert(name))));
+  for (const { text, summary } of seen) {
+    assert.equal(text, "Let me look. It is sunny.");
+    assert.equal(summary[0]?.ok, true);
+  }
+  const users = tools.requests.map(({ headers }) => headers["x-toolweir-user"]);
+  assert.deepEqual(users.sort(), ["anna", "bert"]);
+});
+
+test("a conversation that has changed something reads anew what is cached", async (t) => {
+  const { upstream, tools, gateway } = await startWorld(t, []);
+  await registerTool(gateway, "get_weather", { url: tools.urlOf("get_weather"), cache_ttl_s: 60 });
+  await registerTool(gateway, "move", { url: tools.urlOf("move"), level: "write", confirm: "never" });
+  tools.script("get_weather", [json({ place: "Rome" }), json({ place: "Oslo" })]);
+  const anna = streaming(gateway, "anna");
+  upstream.script("a", [READS, SAYS]);
+  await anna("a");
+  const MOVES = streamed({ calls: [{ name: "move", args: { place: "Oslo" } }] });
+  upstream.script("b", [READS, MOVES, READS, SAYS]);
+  const { summary } = await anna("b");
+  assert.deepEqual(
+    summary.map(({ cached }) => cached),
+    [true, false, false],
+  );
+  assert.match(JSON.stringify(upstream.of("b")[3]?.body.messages.at(-1)?.["content"]), /Oslo/);
+  upstream.script("c", [READS, SAYS]);
+  assert.equal((await anna("c")).summary[0]?.cached, true);
+  assert.match(JSON.stringify(upstream.of("c")[1]?.body.messages.at(-1)?.["content"]), /Oslo/);
 });
