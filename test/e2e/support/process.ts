@@ -46,7 +46,7 @@ export class GatewayProcess {
   }
 
   /** Resolves when `/readyz` answers 200; throws with what the process wrote if it does not. */
-  async ready(ms = 10_000): Promise<void> {
+  async ready(ms = 30_000): Promise<void> {
     const holds = async () => (await this.readiness()) === 200;
     await eventually("the gateway is ready", holds, ms).catch((error: Error) => {
       throw new Error(`${error.message} It wrote:\n${this.stdout}${this.stderr}`);
@@ -67,7 +67,7 @@ export class GatewayProcess {
   }
 
   /** Resolves with the exit status when the process has ended and all it wrote is here; throws after `ms`. */
-  async exit(ms = 10_000): Promise<number | null> {
+  async exit(ms = 30_000): Promise<number | null> {
     await eventually("the gateway ends", () => this.endedAt !== undefined, ms);
     return this.#child.exitCode;
   }
