@@ -86,6 +86,8 @@ suite("draining", { concurrency: true }, () => {
     const client = new OpenStream(gateway, ask("m"));
     client.pausesAtOnce = true;
     await client.has("xxx");
+    // Until the buffers of the system are full, so that the end of the stream cannot get out either.
+    await new Promise((resolve) => setTimeout(resolve, 1_000));
     assert.equal(await drain(gateway.app, { openMs: 200, graceMs: 200 }), true);
     client.resume();
     await client.end();
