@@ -23,6 +23,7 @@ export const DOCUMENTS = [
   "docs/configuration.md",
   "docs/protocols.md",
   "docs/approvals.md",
+  "docs/sessions.md",
   "AGENTS.md",
   "CONTRIBUTING.md",
 ] as const;
