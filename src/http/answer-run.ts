@@ -47,6 +47,7 @@ export async function answerRun(
   const stop = new AbortController();
   watchClient(reply, stop);
   const sink = body.stream === true ? new SseSink(reply) : undefined;
+  if (sink) repetition.listenTo(sink);
   const call: ChatCall = {
     runId: reply.getHeader("x-toolweir-run-id") as string,
     sessionId,
@@ -63,7 +64,7 @@ export async function answerRun(
     strict: compat === "strict" || headerOf(request, "x-toolweir-compat") === "strict",
     receivedAt,
     stop,
-    sink: sink && repetition.recording(sink),
+    sink,
     watch: repetition,
     approvalMode: mode,
     resumed,

@@ -3,9 +3,9 @@ import type { FastifyReply, FastifyRequest } from "fastify";
 import { stringifyJson } from "../core/json/stringify.ts";
 import type { JsonValue } from "../core/json/value.ts";
 import type { AnswerKey, Claim, Earlier, KeptAnswer, KeptAnswers } from "../engine/answer/kept-answers.ts";
-import type { ClientSink } from "../engine/ports/client.ts";
 import type { RunWatch } from "../engine/run-options.ts";
 import { GatewayError } from "../errors.ts";
+import type { SseSink } from "./sse-sink.ts";
 
 const IDEMPOTENCY_KEY = /^[A-Za-z0-9_.:-]{1,255}$/;
 /** The largest answer that is kept, in UTF-16 units. */
@@ -29,6 +29,7 @@ export class Repetition implements RunWatch {
   #claim: Claim | undefined;
   /** What has been sent, once it may have to be sent again. */
   #frames: string[] | undefined;
+  #sink: SseSink | undefined;
   #length = 0;
   #stopReason = "";
   readonly #key: AnswerKey | undefined;
@@ -61,6 +62,7 @@ export class Repetition implements RunWatch {
 
   mayWrite(): void {
     this.#frames ??= [];
+    if (this.#sink) this.listenTo(this.#sink);
   }
 
   async writing(): Promise<void> {
@@ -72,22 +74,13 @@ export class Repetition implements RunWatch {
     this.#stopReason = stopReason;
   }
 
-  /** A sink that remembers what goes through it; comments are for the connection and not for the answer. */
-  recording(sink: ClientSink): ClientSink {
-    const record = (frames: Buffer | string) => this.#record(frames);
-    return {
-      get started() {
-        return sink.started;
-      },
-      start: () => sink.start(),
-      onDrain: (callback) => sink.onDrain(callback),
-      write(frames) {
-        record(frames);
-        return sink.write(frames);
-      },
-    };
+  /** The stream may have to be sent again: what goes into it is remembered once that is known. */
+  listenTo(sink: SseSink): void {
+    this.#sink = sink;
+    if (this.#frames) sink.tap = (frames) => this.#record(frames);
   }
 
+  /** Comments are for the connection and not for the answer. */
   #record(frames: Buffer | string): void {
     if (!this.#frames) return;
     const text = String(frames);

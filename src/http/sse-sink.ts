@@ -27,6 +27,8 @@ export class SseSink implements ClientSink {
   #waiting: (() => void) | undefined;
   #stall: NodeJS.Timeout | undefined;
   #started = false;
+  /** Is given everything that is written, comments too. */
+  tap: ((frames: Buffer | string) => void) | undefined;
 
   constructor(reply: FastifyReply) {
     this.#reply = reply;
@@ -53,6 +55,7 @@ export class SseSink implements ClientSink {
   write(frames: Buffer | string): boolean {
     if (this.#raw.destroyed || this.#raw.writableEnded) return true;
     this.start();
+    this.tap?.(frames);
     if (this.#raw.write(frames)) return true;
     this.#stall ??= setTimeout(() => this.#raw.destroy(), STALL_MS);
     return false;
