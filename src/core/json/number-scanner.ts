@@ -48,8 +48,13 @@ KIND[0x2e] = POINT;
 KIND[0x65] = EXPONENT;
 KIND[0x45] = EXPONENT;
 
-/** Characters of a decimal, point included, up to which its double says the same number: any double holds 15 digits (IEEE 754). */
-const SURE_LENGTH = 16;
+/**
+ * Below this, the digits of a number without an exponent are a double themselves, and doubles lie closer together than decimals of
+ * as many places: the number is worked out from its digits, and its double says no other one.
+ */
+const MAX_SURE_DIGITS = 2 ** 52;
+/** Powers of ten that a double holds exactly. */
+const POWERS_OF_TEN = Array.from({ length: 23 }, (_, power) => 10 ** power);
 
 /**
  * Reads one JSON number (RFC 8259 section 6) from pieces cut anywhere. A number has no end mark: the first character that
@@ -58,6 +63,9 @@ const SURE_LENGTH = 16;
 export class NumberScanner {
   #read = START;
   #kept = "";
+  /** All digits as one integer, and how many of them stand behind the point. */
+  #digits = 0;
+  #decimals = 0;
   /** How the number that was taken last was written, where its double says another one. */
   spelling: string | undefined;
 
@@ -81,27 +89,50 @@ export class NumberScanner {
   scan(text: string, from: number): number {
     let at = from;
     let read = this.#read;
+    let digits = this.#digits;
+    let decimals = this.#decimals;
     for (; at < text.length; at++) {
       const code = text.charCodeAt(at);
       const kind = code < 128 ? (KIND[code] as number) : STOP;
       const next = kind === STOP ? STOP : (NEXT[read * COLUMNS + kind] as number);
       if (next === STOP) break;
       read = next;
+      if (kind <= DIGIT) digits = digits * 10 + (code - 0x30);
+      if (read === FRACTION) decimals++;
     }
     this.#read = read;
+    this.#digits = digits;
+    this.#decimals = decimals;
     this.#kept += text.slice(from, at);
     return at;
   }
 
   /** The number, exact when it is an integer. The scanner is then ready for the next one. */
   take(): number | bigint {
+    const isPlain = this.#read !== POWER && this.#decimals < POWERS_OF_TEN.length;
+    const number = isPlain && this.#digits < MAX_SURE_DIGITS ? this.#fromDigits() : this.#fromText();
+    this.#kept = "";
+    this.#digits = 0;
+    this.#decimals = 0;
+    this.#read = START;
+    return number;
+  }
+
+  #fromDigits(): number {
+    this.spelling = undefined;
+    // Both are exact, so the quotient is the double nearest to the decimal.
+    const number = this.#digits / (POWERS_OF_TEN[this.#decimals] as number);
+    return this.#kept.startsWith("-") ? -number : number;
+  }
+
+  #fromText(): number | bigint {
     const text = this.#kept;
     const number = Number(text);
-    const whole = this.#read === INTEGER;
-    const isSure = whole || (this.#read === FRACTION && text.length <= SURE_LENGTH);
-    this.spelling = isSure || String(number) === text || isExact(text, number) ? undefined : text;
-    this.#kept = "";
-    this.#read = START;
-    return whole && !Number.isSafeInteger(number) ? BigInt(text) : number;
+    if (this.#read === INTEGER) {
+      this.spelling = undefined;
+      return Number.isSafeInteger(number) ? number : BigInt(text);
+    }
+    this.spelling = String(number) === text || isExact(text, number) ? undefined : text;
+    return number;
   }
 }

@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
 import { describe, test } from "node:test";
 import fc from "fast-check";
+import { decimal } from "../../../src/core/json/decimal.ts";
 import {
   canonicalHash,
   canonicalJson,
@@ -86,6 +87,21 @@ describe("a number that a double does not hold", () => {
   test("any other number has the spelling of its double, however it was written", () => {
     const text = '{"a":1.0,"b":1e3,"c":1E+2,"d":0.10,"e":120000.0,"f":0e-9,"g":0.000}';
     assert.equal(stringifyJson(read(text)), '{"a":1,"b":1000,"c":100,"d":0.1,"e":120000,"f":0,"g":0}');
+  });
+
+  test("no decimal loses a digit, however many it has and wherever its point stands", () => {
+    const decimals = fc.stringMatching(/^-?(0|[1-9][0-9]{0,17})\.[0-9]{1,24}$/);
+    const nearLimit = fc
+      .tuple(fc.bigInt({ min: 2n ** 51n, max: 2n ** 54n }), fc.integer({ min: 1, max: 15 }))
+      .map(([digits, at]) => `${String(digits).slice(0, at)}.${String(digits).slice(at)}`);
+    fc.assert(
+      fc.property(fc.oneof(decimals, nearLimit), (text) => {
+        const [value] = readPieces([`[${text}]`]).value as [number];
+        assert.ok(Object.is(value, Number(text)));
+        assert.deepEqual(decimal(stringifyJson(read(`{"a":${text}}`)).slice(5, -1)), decimal(text));
+      }),
+      { numRuns: 2000 },
+    );
   });
 
   test("the last value of a repeated key counts, and a value that was put there later", () => {
