@@ -1,4 +1,4 @@
-import type { JsonObject, JsonValue } from "./json/value.ts";
+import { isObject, type JsonObject, type JsonValue } from "./json/value.ts";
 import { type RefTarget, resolveRef } from "./schema/resolve-ref.ts";
 import { type LintNote, note } from "./tool-lint-note.ts";
 import { wordsOf } from "./tool-lint-words.ts";
@@ -72,8 +72,4 @@ function insideOf({ schema, path, names }: Place, root: JsonObject): Place[] {
 
 function entriesOf(value: JsonValue | undefined): [string, JsonValue][] {
   return typeof value === "object" && value !== null ? Object.entries(value) : [];
-}
-
-function isObject(value: JsonValue): value is JsonObject {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

@@ -1,5 +1,5 @@
 import { stringifyJson } from "./json/stringify.ts";
-import type { JsonObject, JsonValue } from "./json/value.ts";
+import { isObject, type JsonObject, type JsonValue } from "./json/value.ts";
 import { lintDefault } from "./tool-lint-default.ts";
 import { lintNesting } from "./tool-lint-nesting.ts";
 import { type LintNote, note } from "./tool-lint-note.ts";
@@ -194,8 +194,4 @@ const sizeOf = (value: JsonValue): number => Buffer.byteLength(stringifyJson(val
 
 function entriesOf(value: JsonValue | undefined): [string, JsonValue][] {
   return typeof value === "object" && value !== null ? Object.entries(value) : [];
-}
-
-function isObject(value: JsonValue | undefined): value is JsonObject {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

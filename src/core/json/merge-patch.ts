@@ -1,7 +1,4 @@
-import { type JsonObject, type JsonValue, setMember } from "./value.ts";
-
-const isObject = (value: JsonValue | undefined): value is JsonObject =>
-  value !== null && typeof value === "object" && !Array.isArray(value);
+import { isObject, type JsonObject, type JsonValue, setMember } from "./value.ts";
 
 /** JSON Merge Patch (RFC 7396): the target with the patch applied. Neither of the two is changed. */
 export function mergePatch(target: JsonValue | undefined, patch: JsonValue): JsonValue {

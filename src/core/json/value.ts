@@ -12,6 +12,11 @@ export interface JsonObject {
 /** Where a value stands: keys and array positions from the root. */
 export type JsonPath = readonly (string | number)[];
 
+/** Whether a value is an object: neither an array nor `null`. */
+export function isObject(value: JsonValue | undefined): value is JsonObject {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
 /** Sets a member as an own property whatever its name is: `__proto__` sets no prototype. */
 export function setMember(object: JsonObject, key: string, value: JsonValue): void {
   if (key !== "__proto__") object[key] = value;

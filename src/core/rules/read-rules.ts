@@ -1,7 +1,6 @@
 import type { ErrorDetail } from "../../errors.ts";
-import type { JsonObject, JsonValue } from "../json/value.ts";
+import { isObject, type JsonObject, type JsonValue } from "../json/value.ts";
 import type { CompiledSchema } from "../schema/compiled-schema.ts";
-import { isObject } from "../schema/json-types.ts";
 import { nearest } from "../schema/nearest.ts";
 import { Patterns } from "../schema/pattern.ts";
 import type { ExpressionRule, NormalizeStep, RemoteRule, ToolDefinition, ToolGuard } from "../tool.ts";

@@ -1,6 +1,5 @@
 import { withSpellings } from "../json/spelling.ts";
-import { type JsonObject, type JsonValue, setMember } from "../json/value.ts";
-import { isObject } from "../schema/json-types.ts";
+import { isObject, type JsonObject, type JsonValue, setMember } from "../json/value.ts";
 import { step } from "../schema/pointer.ts";
 
 /** Every element of an array. */

@@ -1,5 +1,5 @@
-import type { JsonObject, JsonValue } from "../json/value.ts";
-import { isObject, typeSet } from "./json-types.ts";
+import { isObject, type JsonObject, type JsonValue } from "../json/value.ts";
+import { typeSet } from "./json-types.ts";
 
 /** Something that calls made for an earlier schema may not fit any more. */
 export interface BreakingChange {

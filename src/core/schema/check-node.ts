@@ -1,6 +1,6 @@
 import { stringifyJson } from "../json/stringify.ts";
-import type { JsonObject, JsonValue } from "../json/value.ts";
-import { isObject, STRING, typeOf, typeSet } from "./json-types.ts";
+import { isObject, type JsonObject, type JsonValue } from "../json/value.ts";
+import { STRING, typeOf, typeSet } from "./json-types.ts";
 import { MAX_PATTERN_LENGTH, type Patterns } from "./pattern.ts";
 import { step } from "./pointer.ts";
 import { KEYWORDS } from "./schema-node.ts";

@@ -1,8 +1,8 @@
 import { carrySpelling, withSpellings } from "../json/spelling.ts";
-import { type JsonObject, type JsonValue, setMember } from "../json/value.ts";
+import { isObject, type JsonObject, type JsonValue, setMember } from "../json/value.ts";
 import { castString, looksLikeArray } from "./cast.ts";
 import { elementSchemas, type Matches, memberSchemas } from "./child-schemas.ts";
-import { type AcceptedTypes, ARRAY, isObject, NULL, typeOf } from "./json-types.ts";
+import { type AcceptedTypes, ARRAY, NULL, typeOf } from "./json-types.ts";
 import { step } from "./pointer.ts";
 import type { EffectiveSchema, Schema, SchemaNode } from "./schema-node.ts";
 

@@ -1,10 +1,9 @@
-import type { JsonObject, JsonValue } from "../json/value.ts";
+import { isObject, type JsonObject, type JsonValue } from "../json/value.ts";
 import { checkAgainstMetaSchema, type Dialect, dialectsOf } from "./ajv-dialects.ts";
 import { CheckState } from "./check-state.ts";
 import { closeRoot, NO_PARAMETERS } from "./close-root.ts";
 import { CompiledSchema } from "./compiled-schema.ts";
 import { buildEffectiveSchema } from "./effective-schema.ts";
-import { isObject } from "./json-types.ts";
 import { measure } from "./measure.ts";
 import { Patterns } from "./pattern.ts";
 import type { EffectiveSchema } from "./schema-node.ts";

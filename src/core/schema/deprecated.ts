@@ -1,4 +1,4 @@
-import type { JsonObject, JsonValue } from "../json/value.ts";
+import { isObject, type JsonObject, type JsonValue } from "../json/value.ts";
 import { type RefTarget, resolveRef } from "./resolve-ref.ts";
 
 /** Names the deprecated parameters that arguments use, `city`, `stops[0].city`; each once. */
@@ -48,8 +48,4 @@ function membersOf(value: JsonValue, path: string, { items, properties }: JsonOb
       value[name] ?? null,
       inner,
     ]);
-}
-
-function isObject(value: JsonValue | undefined): value is JsonObject {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

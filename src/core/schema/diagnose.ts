@@ -1,7 +1,7 @@
 import type { ErrorObject } from "ajv";
-import type { JsonPath, JsonValue } from "../json/value.ts";
+import { isObject, type JsonPath, type JsonValue } from "../json/value.ts";
 import { declaredNames } from "./declared-names.ts";
-import { type AcceptedTypes, isObject, typeNames, typeOf } from "./json-types.ts";
+import { type AcceptedTypes, typeNames, typeOf } from "./json-types.ts";
 import { stepsOf } from "./pointer.ts";
 import { type Problem, RULES, type Rule } from "./problem.ts";
 import type { EffectiveSchema, Schema, SchemaNode } from "./schema-node.ts";

@@ -1,19 +1,10 @@
-import type { JsonObject, JsonPath, JsonValue } from "../json/value.ts";
+import { isObject, type JsonObject, type JsonPath, type JsonValue } from "../json/value.ts";
 import { castString, looksLikeArray } from "./cast.ts";
 import { elementSchemas, type Matches, memberSchemas } from "./child-schemas.ts";
 import { MAX_WRAPS } from "./coerce.ts";
 import { declaredNames } from "./declared-names.ts";
 import { canonicalText } from "./exact-number.ts";
-import {
-  type AcceptedTypes,
-  ARRAY,
-  isObject,
-  OBJECT,
-  STRING,
-  type TypeSet,
-  typeNames,
-  typeOf,
-} from "./json-types.ts";
+import { type AcceptedTypes, ARRAY, OBJECT, STRING, type TypeSet, typeNames, typeOf } from "./json-types.ts";
 import type { Problem } from "./problem.ts";
 import type { EffectiveSchema, Schema, SchemaNode } from "./schema-node.ts";
 

@@ -1,5 +1,4 @@
-import type { JsonObject, JsonValue } from "../json/value.ts";
-import { isObject } from "./json-types.ts";
+import { isObject, type JsonObject, type JsonValue } from "../json/value.ts";
 import { step } from "./pointer.ts";
 import type { RefTarget } from "./resolve-ref.ts";
 import {

@@ -1,4 +1,4 @@
-import type { JsonObject, JsonValue } from "../json/value.ts";
+import type { JsonValue } from "../json/value.ts";
 import { type EffectiveSchema, inPlaceChildren, type Schema, type SchemaNode } from "./schema-node.ts";
 
 /** A set of JSON types, one bit each; `number` in a schema means both kinds of numbers. */
@@ -38,11 +38,6 @@ export function typeOf(value: JsonValue): TypeSet {
       if (value === null) return NULL;
       return Array.isArray(value) ? ARRAY : OBJECT;
   }
-}
-
-/** Whether a value is a JSON object. */
-export function isObject(value: JsonValue | undefined): value is JsonObject {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
 /** The set that a `type` keyword means. */

@@ -1,6 +1,5 @@
-import type { JsonObject, JsonValue } from "../json/value.ts";
+import { isObject, type JsonObject, type JsonValue } from "../json/value.ts";
 import { checkNode } from "./check-node.ts";
-import { isObject } from "./json-types.ts";
 import type { Patterns } from "./pattern.ts";
 import { step } from "./pointer.ts";
 import { type RefTarget, resolveRef } from "./resolve-ref.ts";

@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import MiniSearch from "minisearch";
-import type { JsonObject, JsonValue } from "../../core/json/value.ts";
+import { isObject, type JsonObject } from "../../core/json/value.ts";
 import type { RegisteredTool, ToolSnapshot } from "../registry/tool-snapshot.ts";
 import { STOP_TERMS, termsOf } from "./terms.ts";
 
@@ -101,8 +101,4 @@ function parameterTexts(schema: JsonObject, depth: number): string[] {
     const inner = [property, items].flatMap((one) => (isObject(one) ? parameterTexts(one, depth - 1) : []));
     return [name, ...(typeof description === "string" ? [description] : []), ...values, ...inner];
   });
-}
-
-function isObject(value: JsonValue | undefined): value is JsonObject {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

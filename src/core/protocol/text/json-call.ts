@@ -1,6 +1,6 @@
 import { repairJson } from "../../json/repair.ts";
 import { stringifyJson } from "../../json/stringify.ts";
-import type { JsonObject, JsonValue } from "../../json/value.ts";
+import { isObject, type JsonObject, type JsonValue } from "../../json/value.ts";
 import { declaredName, forOnlyText } from "./declared.ts";
 import { passValue, readString, readValue } from "./json-value.ts";
 import { flow } from "./lookahead.ts";
@@ -288,10 +288,6 @@ function* readLoosely(source: CallSource): Reading<Found> {
     name: declaredName(name.trim(), source.context),
     ...(given !== undefined && { text: stringifyJson(given) }),
   });
-}
-
-function isObject(value: JsonValue | undefined): value is JsonObject {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
 function member(object: JsonObject, keys: ReadonlySet<string>): JsonValue | undefined {

@@ -1,4 +1,4 @@
-import { type JsonObject, type JsonValue, setMember } from "../../json/value.ts";
+import { isObject, type JsonObject, type JsonValue, setMember } from "../../json/value.ts";
 
 const DEPTH = 3;
 /** Members of an object that requires none. */
@@ -6,11 +6,11 @@ const OPTIONAL_SHOWN = 1;
 
 /** Made-up arguments that fit a tool's JSON Schema as far as types, enumerations and required members go. */
 export function exampleArguments(parameters: JsonValue | undefined): JsonObject {
-  return isSchema(parameters) ? exampleObject(parameters, DEPTH) : {};
+  return isObject(parameters) ? exampleObject(parameters, DEPTH) : {};
 }
 
 function exampleObject(schema: JsonObject, depth: number): JsonObject {
-  const properties = isSchema(schema["properties"]) ? schema["properties"] : {};
+  const properties = isObject(schema["properties"]) ? schema["properties"] : {};
   const names = Object.keys(properties);
   const { required } = schema;
   const wanted = Array.isArray(required) ? names.filter((name) => required.includes(name)) : [];
@@ -22,7 +22,7 @@ function exampleObject(schema: JsonObject, depth: number): JsonObject {
 }
 
 function exampleValue(schema: JsonValue | undefined, depth: number): JsonValue {
-  if (!isSchema(schema)) return "text";
+  if (!isObject(schema)) return "text";
   const given = givenValue(schema);
   if (given !== undefined) return given;
   const branch = firstBranch(schema);
@@ -37,7 +37,7 @@ function exampleValue(schema: JsonValue | undefined, depth: number): JsonValue {
     case "null":
       return null;
     case "array":
-      return depth > 0 && isSchema(schema["items"]) ? [exampleValue(schema["items"], depth - 1)] : [];
+      return depth > 0 && isObject(schema["items"]) ? [exampleValue(schema["items"], depth - 1)] : [];
     case "object":
       return depth > 0 ? exampleObject(schema, depth) : {};
     default:
@@ -54,15 +54,11 @@ function givenValue(schema: JsonObject): JsonValue | undefined {
 function firstBranch(schema: JsonObject): JsonValue | undefined {
   const branches = schema["anyOf"] ?? schema["oneOf"];
   return Array.isArray(branches)
-    ? branches.find((branch) => isSchema(branch) && branch["type"] !== "null")
+    ? branches.find((branch) => isObject(branch) && branch["type"] !== "null")
     : undefined;
 }
 
 function typeOf({ type, properties }: JsonObject): JsonValue | undefined {
   if (type === undefined && properties !== undefined) return "object";
   return Array.isArray(type) ? type.find((name) => name !== "null") : type;
-}
-
-function isSchema(value: JsonValue | undefined): value is JsonObject {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }
