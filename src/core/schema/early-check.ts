@@ -210,22 +210,18 @@ function typeOfPiece(piece: Piece): TypeSet {
 /** Where a piece stands in the arguments, and as what; of an open container only its kind is known. */
 function shown(piece: Piece): { path: JsonPath; value: JsonValue } {
   if (piece.kind === "wrapped") return shown(piece.inner);
-  if (piece.kind === "value") return piece;
-  return { path: piece.path.slice(0, piece.depth), value: typeOfPiece(piece) === ARRAY ? [] : {} };
+  const { path, value } = piece;
+  if (piece.kind === "value") return { path, value };
+  return { path: path.slice(0, piece.depth), value: typeOfPiece(piece) === ARRAY ? [] : {} };
 }
 
 function wrongType(piece: Piece, wanted: TypeSet): Problem {
-  return { kind: "type", types: typeNames(wanted), ...pick(piece) };
+  return { kind: "type", types: typeNames(wanted), ...shown(piece) };
 }
 
 function refused(piece: Piece): Problem {
-  return { kind: "rule", rule: "false schema", limit: null, ...pick(piece) };
+  return { kind: "rule", rule: "false schema", limit: null, ...shown(piece) };
 }
-
-const pick = (piece: Piece): { path: JsonPath; value: JsonValue } => {
-  const { path, value } = shown(piece);
-  return { path, value };
-};
 
 /** One problem for all branches of a union: what all of them list, if that is what is wrong, else what one says. */
 function sumUp(problems: readonly Problem[]): Problem | undefined {

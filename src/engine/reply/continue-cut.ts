@@ -1,7 +1,7 @@
 import { JsonParser } from "../../core/json/parser.ts";
-import type { JsonPath } from "../../core/json/value.ts";
 import type { ToolCall } from "../../core/protocol/accumulator.ts";
 import type { ChatMessage } from "../../core/protocol/wire.ts";
+import { spellWhole } from "../../core/schema/place.ts";
 import type { Run } from "../run-state.ts";
 import { askModel } from "./ask.ts";
 import type { Reply } from "./reply-content.ts";
@@ -86,14 +86,8 @@ function cutMessages(run: Run, cut: Reply, call: ToolCall): ChatMessage[] {
   const said = cut.toMessage([]);
   const path = parse(call.raw).openPath;
   const quoted = call.raw.length > QUOTED ? `…${call.raw.slice(-QUOTED)}` : call.raw;
-  const note: ChatMessage = { role: "user", content: NOTE[run.locale](call.name, quoted, spell(path)) };
+  const note: ChatMessage = { role: "user", content: NOTE[run.locale](call.name, quoted, spellWhole(path)) };
   return contentOf(said) === "" ? [note] : [{ role: "assistant", content: said.content }, note];
-}
-
-function spell(path: JsonPath): string {
-  return path
-    .map((step, at) => (typeof step === "number" ? `[${step}]` : at === 0 ? step : `.${step}`))
-    .join("");
 }
 
 const NOTE = {

@@ -20,7 +20,8 @@ const TOOL_MEMBERS = new Set(["tools", "tool_choice", "parallel_tool_calls"]);
  * 2. `stop` gets the format's own stop sequences, behind the client's.
  * 3. Every other member is as the client spelt it. With no tools and no calls, and none of those members, so is the whole body.
  *
- * `messages` is the conversation, `options` what `stream_options` becomes, `choice` the tool choice of this round. Throws `unsupported_parameter` for a tool that is no function: a prompt cannot say it.
+ * `messages` is the conversation, `options` what `stream_options` becomes, `choice` the tool choice of this round. Throws
+ * `unsupported_parameter` for a tool that is no function: a prompt cannot say it.
  */
 export function promptedBody(
   run: Run,

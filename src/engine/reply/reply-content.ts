@@ -123,15 +123,7 @@ export class ReplyContent {
 
   /** The reply as far as it has come, for one that is read no further. */
   broken(): Reply {
-    const calls = this.#choices.get(0)?.accumulator.finish() ?? [];
-    return {
-      finish: "tool_calls",
-      calls,
-      protocol: this.protocol,
-      toMessage: (list) => this.kept.toMessage(list),
-      usage: this.#usage,
-      stopped: true,
-    };
+    return { ...this.#reply("tool_calls"), stopped: true };
   }
 
   /** Judges the whole reply. Throws `upstream_error` when the provider itself says that it failed. */
@@ -143,9 +135,14 @@ export class ReplyContent {
     for (const [index, choice] of this.#choices) {
       for (const call of choice.accumulator.calls) this.#sendRest(index, choice, call, cut);
     }
+    return this.#reply(cut ? reason : undefined);
+  }
+
+  /** Without a reason the calls say how the reply has ended. */
+  #reply(reason: FinishReason | undefined): Reply {
     const calls = this.#choices.get(0)?.accumulator.finish() ?? [];
     return {
-      finish: cut ? reason : calls.length > 0 ? "tool_calls" : "stop",
+      finish: reason ?? (calls.length > 0 ? "tool_calls" : "stop"),
       calls,
       protocol: this.protocol,
       toMessage: (list) => this.kept.toMessage(list),
