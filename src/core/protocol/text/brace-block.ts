@@ -1,6 +1,6 @@
 import { Brackets, MAX_BRACKETS } from "./brackets.ts";
 import type { Block } from "./grammar.ts";
-import { skipTrailers, textBefore } from "./lookahead.ts";
+import { MAX_NAME, skipTrailers, textBefore } from "./lookahead.ts";
 import { argumentsToJson, cutArgumentsToJson, type Quote } from "./loose-literal.ts";
 import type { Output } from "./output.ts";
 import { SchemaView } from "./schema-view.ts";
@@ -20,7 +20,6 @@ export interface BraceCalls {
 
 const HEAD_END = new Markers(["{", "(", "<", "\n"]);
 const HEAD = /^(?:call)?:?\s*([\p{L}\p{N}_.-]+)\s*$/u;
-const MAX_HEAD = 256;
 
 /** Reads one call in braces. */
 export function braceBlock({ marker, quote, close, isWord }: BraceCalls): Block {
@@ -47,7 +46,7 @@ export function braceBlock({ marker, quote, close, isWord }: BraceCalls): Block 
 
 /** The name before a bracket. */
 function* readName(input: TextInput): Reading<string | undefined> {
-  const head = yield* textBefore(input, HEAD_END, MAX_HEAD);
+  const head = yield* textBefore(input, HEAD_END, MAX_NAME);
   return input.next === "{" || input.next === "(" ? HEAD.exec(head ?? "")?.[1] : undefined;
 }
 

@@ -16,6 +16,7 @@ export const HARMONY_MARKERS = [START, CHANNEL, MESSAGE] as const;
 /** No header has one: arguments have begun without the token that says so. */
 const BRACE = "{";
 const IN_HEADER = new Markers([START, CHANNEL, MESSAGE, BRACE, "<|constrain|>", ...HARMONY_ENDS]);
+const RECIPIENT_FIRST = new Markers(["to="]);
 const ENDS = new Markers(HARMONY_ENDS);
 const BODY_ENDS = new Markers([...HARMONY_ENDS, START]);
 /** A longer header is none: its message has begun without the token that says so. */
@@ -37,10 +38,7 @@ export const harmonyMessage: Block = function* read(input, out, { tools }) {
   const header = yield* readHeader(input);
   if (header === undefined) return true;
   out.markup();
-  const to = destination(header, tools.size > 0);
-  if (to.kind === "content") out.content(header.body);
-  else if (to.kind === "reasoning") out.thought(header.body);
-  if (!header.over) yield* passBody(input, out, to, header.body !== "");
+  yield* passMessage(input, out, header, destination(header, tools.size > 0));
   yield* ENDS.skip(input);
   return true;
 };
@@ -56,10 +54,13 @@ function destination({ role, channel, recipient }: Header, hasTools: boolean): D
 }
 
 /** Reads a message's text up to what ends it; content is read as text. */
-function* passBody(input: TextInput, out: Output, to: Destination, begun: boolean): Reading<void> {
+function* passMessage(input: TextInput, out: Output, header: Header, to: Destination): Reading<void> {
+  const take = to.kind === "reasoning" ? out.newThought() : () => {};
+  if (to.kind === "content") out.content(header.body);
+  else take(header.body);
+  if (header.over || to.kind === "content") return;
   if (to.kind === "call") yield* passCall(input, new CallWriter(out, to.name, true));
-  else if (to.kind === "reasoning") yield* passThought(input, out, begun);
-  else if (to.kind === "nobody") yield* flow(input, BODY_ENDS, () => {});
+  else yield* flow(input, BODY_ENDS, take);
 }
 
 /** A reply begins behind the token and the role of its first message, so its header may begin with the recipient. */
@@ -73,8 +74,6 @@ export const harmonyOpening: Block = function* read(input, out, context) {
   input.back(mark);
   return begins && (yield* harmonyMessage(input, out, context));
 };
-
-const RECIPIENT_FIRST = new Markers(["to="]);
 
 /** Reads a header; `undefined`: the reply ended in it. */
 function* readHeader(input: TextInput): Reading<Header | undefined> {
@@ -123,15 +122,6 @@ function readPart(header: Header, token: string, text: string): void {
   header.channel = word;
   header.body =
     recipient === undefined && others.length > 0 ? text.trimStart().slice(word.length).trimStart() : "";
-}
-
-function* passThought(input: TextInput, out: Output, isBegun: boolean): Reading<void> {
-  let begun = isBegun;
-  yield* flow(input, BODY_ENDS, (text) => {
-    if (begun) out.reasoning(text);
-    else out.thought(text);
-    begun ||= text.trim() !== "";
-  });
 }
 
 /** Reads a call's arguments: JSON, or whatever stands there. */

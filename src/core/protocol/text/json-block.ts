@@ -1,6 +1,7 @@
+import { FENCE, skipEnd, skipFence } from "./fence.ts";
 import type { Block } from "./grammar.ts";
 import { type CallShape, type CallSource, type Found, readCall } from "./json-call.ts";
-import { Markers, peek, type Reading, skipBlanks, type TextInput } from "./text-input.ts";
+import { Markers, NO_MARKERS, type Reading, skipBlanks, type TextInput } from "./text-input.ts";
 
 /** Calls written as JSON objects behind a marker. */
 export interface JsonBlock {
@@ -11,11 +12,6 @@ export interface JsonBlock {
   close?: readonly string[];
   shape?: CallShape;
 }
-
-const NOTHING = new Markers([]);
-const FENCE = new Markers(["```"]);
-/** What may stand behind the backticks of a fence with calls. */
-const LANGUAGES = /^(json|tool_calls?|tool|)$/i;
 
 /** Calls between a marker and its end. Objects may stand alone, one behind the other or in an array; a fence around them is no part of them. */
 export function jsonBlock({ marker, second, close = [], shape = {} }: JsonBlock): Block {
@@ -39,7 +35,13 @@ export function jsonBlock({ marker, second, close = [], shape = {} }: JsonBlock)
 /** A call at the beginning of a line that nothing but its own keys announces. */
 export function bareBlock(shape: CallShape = {}): Block {
   return function* (input, out, context) {
-    const found = yield* readCalls({ input, out, context, shape: { ...shape, bare: true }, stops: NOTHING });
+    const found = yield* readCalls({
+      input,
+      out,
+      context,
+      shape: { ...shape, bare: true },
+      stops: NO_MARKERS,
+    });
     return found === "call";
   };
 }
@@ -52,38 +54,12 @@ export function fencedBlock(shape: CallShape = {}, label = ""): Block {
     if (!(yield* skipFence(input)) || !opensJson(yield* skipBlanks(input))) return false;
     const source = { input, out, context, shape: { ...shape, bare: true as const }, stops: FENCE };
     if ((yield* readCalls(source)) !== "call") return false;
-    yield* skipEnd(input, NOTHING);
+    yield* skipEnd(input, NO_MARKERS);
     return true;
   };
 }
 
 const opensJson = (next: string) => next === "{" || next === "[";
-
-/** Passes over a closing fence and one of the end markers, with brackets too many before them; what is neither stays. */
-export function* skipEnd(input: TextInput, ends: Markers): Reading<void> {
-  for (const markers of [FENCE, ends]) {
-    const mark = input.mark();
-    while (/[}\]]/.test(yield* skipBlanks(input))) input.at++;
-    if ((yield* markers.skip(input)) === undefined) input.back(mark);
-    else input.release();
-  }
-}
-
-/** Passes over the opening of a fence in a language that calls are written in. */
-export function* skipFence(input: TextInput): Reading<boolean> {
-  const mark = input.mark();
-  let language = "";
-  const opened = (yield* FENCE.skip(input)) !== undefined;
-  while (opened && /\w/.test(yield* peek(input)) && language.length < 16) {
-    language += input.take(input.at + 1);
-  }
-  if (opened && LANGUAGES.test(language)) {
-    input.release();
-    return true;
-  }
-  input.back(mark);
-  return false;
-}
 
 interface List {
   open: number;

@@ -2,10 +2,12 @@ import { repairJson } from "../../json/repair.ts";
 import { stringifyJson } from "../../json/stringify.ts";
 import { isObject, type JsonObject, type JsonValue } from "../../json/value.ts";
 import { declaredName, forOnlyText } from "./declared.ts";
+import { isJson, parsed } from "./json-text.ts";
 import { passValue, readString, readValue } from "./json-value.ts";
 import { flow } from "./lookahead.ts";
 import type { Output } from "./output.ts";
 import type { ParameterSchema, ReaderContext } from "./reader.ts";
+import { SchemaView } from "./schema-view.ts";
 import { type Markers, peek, type Reading, skipBlanks, type TextInput } from "./text-input.ts";
 
 /** What a format allows an object to be. */
@@ -209,7 +211,7 @@ export function* readNamedCall(source: CallSource, name: string, id: string | un
     yield* flow(input, stops, (piece) => {
       text += piece;
     });
-    out.wholeCall(name, forOnlyText(text.trim(), context.tools.get(name)), id);
+    out.wholeCall(name, forOnlyText(text.trim(), new SchemaView(context.tools.get(name))), id);
   }
 }
 
@@ -248,25 +250,8 @@ function finish(source: CallSource, draft: Draft): Found {
 function argumentText(text: string, schema: ParameterSchema | undefined): string {
   const written = text.trim();
   if (written === "" || written === "null" || written === "None") return "{}";
-  if (written.startsWith('"')) return forOnlyText(unquoted(written), schema);
+  if (written.startsWith('"')) return forOnlyText(String(parsed(written) ?? written), new SchemaView(schema));
   return isJson(written) ? text : repaired(text);
-}
-
-function unquoted(spelled: string): string {
-  try {
-    return String(JSON.parse(spelled));
-  } catch {
-    return spelled;
-  }
-}
-
-function isJson(text: string): boolean {
-  try {
-    JSON.parse(text);
-    return true;
-  } catch {
-    return false;
-  }
 }
 
 function repaired(text: string): string {

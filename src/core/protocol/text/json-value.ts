@@ -1,4 +1,5 @@
 import { JsonParser } from "../../json/parser.ts";
+import { parsed } from "./json-text.ts";
 import { type Markers, peek, type Reading, skipBlanks, type TextInput } from "./text-input.ts";
 
 /** How a value came to its end: by itself, at a marker, or with the text. */
@@ -108,15 +109,7 @@ export function* readString(input: TextInput): Reading<{ text: string; whole: bo
   const whole = yield* passString(input, (text) => {
     spelled += text;
   });
-  return { text: whole ? meaning(spelled) : spelled.slice(1), whole };
-}
-
-function meaning(spelled: string): string {
-  try {
-    return String(JSON.parse(spelled));
-  } catch {
-    return spelled.slice(1, -1);
-  }
+  return { text: whole ? String(parsed(spelled) ?? spelled.slice(1, -1)) : spelled.slice(1), whole };
 }
 
 /** Reads a whole value as text. */

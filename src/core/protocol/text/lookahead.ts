@@ -1,5 +1,8 @@
 import { type Markers, type Reading, skipBlanks, type TextInput } from "./text-input.ts";
 
+/** Characters of a name, with what a format writes around it; longer ones are none. */
+export const MAX_NAME = 256;
+
 /** Reads on and returns: what was read is there again. */
 export function* ahead<T>(input: TextInput, look: () => Reading<T>): Reading<T> {
   const mark = input.mark();

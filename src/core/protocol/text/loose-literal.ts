@@ -1,3 +1,4 @@
+import { inString } from "./json-text.ts";
 import { SchemaView } from "./schema-view.ts";
 
 /** A mark around strings. */
@@ -259,8 +260,6 @@ class LiteralReader {
     return this.#isCut && this.#at === this.#text.length;
   }
 }
-
-const inString = (text: string) => JSON.stringify(text).slice(1, -1);
 
 function numberToJson(written: string): string {
   const number = written.replaceAll("_", "").replace(/^\+/, "");

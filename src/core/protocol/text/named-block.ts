@@ -1,7 +1,8 @@
-import { declaredName, takesText } from "./declared.ts";
+import { declaredName } from "./declared.ts";
+import { skipEnd, skipFence } from "./fence.ts";
 import type { Block } from "./grammar.ts";
-import { skipEnd, skipFence } from "./json-block.ts";
 import { type CallSource, readCall, readNamedCall } from "./json-call.ts";
+import { SchemaView } from "./schema-view.ts";
 import { Markers, peek, type Reading, skipBlanks, type TextInput } from "./text-input.ts";
 
 /** Calls whose name stands before their arguments. */
@@ -68,7 +69,7 @@ function* readBody(row: NamedBlock, source: CallSource, { name, id }: Header): R
   if (next === "") return true;
   if (row.wholeCall && next === "{") return (yield* readCall(source)) !== "none";
   const isEmpty = (yield* stops.here(input)) !== undefined;
-  const isText = row.textName !== undefined && takesText(context.tools.get(name));
+  const isText = row.textName !== undefined && new SchemaView(context.tools.get(name)).onlyText !== undefined;
   if (next !== "{" && !isEmpty && !isText) return false;
   yield* readNamedCall(source, name, id);
   return true;

@@ -1,4 +1,4 @@
-import { textBefore } from "./lookahead.ts";
+import { MAX_NAME, textBefore } from "./lookahead.ts";
 import type { ReaderContext } from "./reader.ts";
 import { type Head, type Pair, structureOf, type TagGrammar } from "./tagged.ts";
 import { type Key, TextMembers } from "./tagged-value.ts";
@@ -18,8 +18,6 @@ export interface NamedTags {
   eos?: string | undefined;
 }
 
-/** Longer names are none. */
-const MAX_NAME = 256;
 const CLOSERS = new Markers([">", "<|sep|>"]);
 const TAG_ENDS = new Markers([">", "\n", "<"]);
 

@@ -1,5 +1,5 @@
 import type { CallWriter } from "./call-writer.ts";
-import { flow, textBefore } from "./lookahead.ts";
+import { flow, MAX_NAME, textBefore } from "./lookahead.ts";
 import { readNamedHead } from "./named-tags.ts";
 import type { SchemaView } from "./schema-view.ts";
 import type { MemberEnd, TagGrammar } from "./tagged.ts";
@@ -7,7 +7,6 @@ import { Markers, type Reading, type TextInput } from "./text-input.ts";
 import { typedText } from "./typed-text.ts";
 import { ValueWriter } from "./value-writer.ts";
 
-const MAX_NAME = 256;
 const MAX_DEPTH = 32;
 const NAME_ENDS = new Markers([">", "<", "\n"]);
 

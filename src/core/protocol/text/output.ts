@@ -47,6 +47,16 @@ export class Output {
     this.#thought = true;
   }
 
+  /** Takes a thought piece by piece. */
+  newThought(): (text: string) => void {
+    let begun = false;
+    return (text) => {
+      if (begun) this.reasoning(text);
+      else this.thought(text);
+      begun ||= text.trim() !== "";
+    };
+  }
+
   /** Begins a call and returns its number. */
   call(name: string, id?: string): number {
     const call = this.#calls++;

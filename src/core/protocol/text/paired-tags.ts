@@ -1,4 +1,4 @@
-import { ahead, textBefore } from "./lookahead.ts";
+import { ahead, MAX_NAME, textBefore } from "./lookahead.ts";
 import { pairOf } from "./named-tags.ts";
 import type { ReaderContext } from "./reader.ts";
 import { SchemaView } from "./schema-view.ts";
@@ -8,8 +8,6 @@ import { Markers, type Reading, skipBlanks, type TextInput } from "./text-input.
 
 type Tools = ReaderContext["tools"];
 
-/** Longer names are none. */
-const MAX_NAME = 256;
 const KEY = pairOf("arg_key");
 const VALUE = pairOf("arg_value");
 const SEPARATOR = "<tool_sep>";

@@ -1,3 +1,5 @@
+import { inString } from "./json-text.ts";
+
 /** Which strings of a format are its markup, and how other text that holds them is written. */
 export interface Markup {
   /** Text for people with every such string broken by one space, so that it is markup no more and still readable. */
@@ -20,7 +22,7 @@ export function markupOf(strings: readonly string[]): Markup {
   // Of two that begin alike the longer one counts.
   const sorted = [...strings].sort((a, b) => b.length - a.length);
   const free = new RegExp(sorted.map(RegExp.escape).join("|"), "gu");
-  const spelt = sorted.map((string) => JSON.stringify(string).slice(1, -1));
+  const spelt = sorted.map(inString);
   const json = new RegExp(`\\\\(?:u[0-9a-fA-F]{4}|[^u])|(${spelt.map(RegExp.escape).join("|")})`, "gu");
   const inJson = (found: string, marker: string | undefined, at: number, whole: string) =>
     marker === undefined ? escapeBeside(found, whole.slice(at + found.length), spelt) : escapedMarker(marker);

@@ -1,6 +1,6 @@
 import { Brackets, MAX_BRACKETS } from "./brackets.ts";
 import type { Block } from "./grammar.ts";
-import { flow, skipTrailers, textBefore } from "./lookahead.ts";
+import { flow, MAX_NAME, skipTrailers, textBefore } from "./lookahead.ts";
 import { argumentsToJson, cutArgumentsToJson, PYTHON } from "./loose-literal.ts";
 import type { Output } from "./output.ts";
 import type { ReaderContext } from "./reader.ts";
@@ -24,11 +24,10 @@ const HEAD_END = new Markers(["(", "\n", "[", "{", '"', "'", ",", "`", "<"]);
 const HEAD = /^(?:[\p{L}_][\p{L}\p{N}_]*\s*=\s*)?([\p{L}_][\p{L}\p{N}_.-]*)\s*$/u;
 /** What models of one family write before the names of tools. */
 const NAMESPACE = "default_api.";
-const MAX_HEAD = 256;
 
 /** Reads `[f(a=1), g()]`, or calls one behind the other. */
 export function pythonBlock(row: PythonCalls): Block {
-  const close = new Markers(row.close.length > 0 ? row.close : [row.marker]);
+  const close = new Markers(row.close);
   return function* read(input, out, context) {
     if (row.marker !== "[") input.at += row.marker.length;
     const inList = (yield* skipBlanks(input)) === "[";
@@ -38,7 +37,7 @@ export function pythonBlock(row: PythonCalls): Block {
     if (row.code) {
       yield* flow(input, close, () => {});
       yield* close.skip(input);
-    } else if (row.close.length > 0) yield* skipTrailers(input, close);
+    } else yield* skipTrailers(input, close);
     return true;
   };
 }
@@ -89,7 +88,7 @@ function* readCall(input: TextInput, tools: Tools, declaredOnly: boolean): Readi
 /** The name before a bracket, or what the bracket's value is assigned to and the name. */
 function* readName(input: TextInput): Reading<string | undefined> {
   yield* skipBlanks(input);
-  const head = yield* textBefore(input, HEAD_END, MAX_HEAD);
+  const head = yield* textBefore(input, HEAD_END, MAX_NAME);
   return input.next === "(" ? HEAD.exec(head ?? "")?.[1] : undefined;
 }
 

@@ -1,13 +1,16 @@
 import { Brackets, MAX_BRACKETS } from "./brackets.ts";
 import { CallWriter } from "./call-writer.ts";
+import { forOnlyText } from "./declared.ts";
+import { FENCE, skipEnd, skipFence } from "./fence.ts";
 import type { Block } from "./grammar.ts";
+import { parsed } from "./json-text.ts";
 import { passValue } from "./json-value.ts";
-import { ahead, flow, textBefore } from "./lookahead.ts";
+import { ahead, flow, MAX_NAME, textBefore } from "./lookahead.ts";
 import { argumentsToJson, PYTHON } from "./loose-literal.ts";
 import type { Output } from "./output.ts";
 import type { ReaderContext } from "./reader.ts";
 import { SchemaView } from "./schema-view.ts";
-import { Markers, peek, type Reading, skipBlanks, type TextInput } from "./text-input.ts";
+import { Markers, NO_MARKERS, peek, type Reading, skipBlanks, type TextInput } from "./text-input.ts";
 
 type Label = "thought" | "action" | "input" | "observation" | "answer";
 
@@ -25,17 +28,17 @@ const LABEL_END = new Markers([":", "\n"]);
 const BOLD = new Markers(["**"]);
 const LINE_END = new Markers(["\n"]);
 const NAME_END = new Markers(["\n", "("]);
-const FENCE = new Markers(["```"]);
-const NOTHING = new Markers(["\0"]);
+/** A fence may be in any language. */
+const ANY = /^/;
 const MAX_LABEL = 32;
-const MAX_NAME = 256;
 const BRACKETS = new Brackets(PYTHON.quotes);
 
 /** Reads what a label says that stands at the beginning of a line. */
 export const reactLine: Block = function* read(input, out, context) {
   const label = yield* passLabel(input);
   if (label === "thought") {
-    yield* passThought(input, out);
+    out.markup();
+    yield* passLines(input, out.newThought());
     return true;
   }
   if (label === "answer") {
@@ -72,16 +75,6 @@ function* passLines(input: TextInput, take: (text: string) => void): Reading<voi
     take(input.take(input.at + 1));
     if ((yield* label(input)) !== undefined) return;
   }
-}
-
-function* passThought(input: TextInput, out: Output): Reading<void> {
-  let begun = false;
-  out.markup();
-  yield* passLines(input, (text) => {
-    if (begun) out.reasoning(text);
-    else out.thought(text);
-    begun ||= text.trim() !== "";
-  });
 }
 
 function* passAction(input: TextInput, out: Output, context: ReaderContext): Reading<boolean> {
@@ -132,22 +125,17 @@ function* passInputLabel(input: TextInput): Reading<boolean> {
 function* passInput(input: TextInput, writer: CallWriter, schema: SchemaView): Reading<void> {
   const none = yield* ahead(input, () => startsLabel(input));
   if (none) return writer.end();
-  let next = yield* skipBlanks(input);
-  const fenced = next === "`" && (yield* FENCE.skip(input)) !== undefined;
-  if (fenced) {
-    while (/\w/.test(yield* peek(input))) input.at++;
-    next = yield* skipBlanks(input);
+  yield* skipBlanks(input);
+  const fenced = yield* skipFence(input, ANY);
+  if ((yield* skipBlanks(input)) === "{") {
+    if ((yield* passValue(input, NO_MARKERS, (text) => writer.raw(text))) === "cut") return;
+  } else {
+    const pieces: string[] = [];
+    if (fenced) yield* flow(input, FENCE, (text) => pieces.push(text));
+    else yield* passLines(input, (text) => pieces.push(text));
+    writeText(writer, pieces.join("").trim(), schema);
   }
-  if (next === "{") {
-    if ((yield* passValue(input, NOTHING, (text) => writer.raw(text))) === "cut") return;
-    yield* passFence(input, fenced);
-    return writer.end();
-  }
-  const pieces: string[] = [];
-  if (fenced) yield* flow(input, FENCE, (text) => pieces.push(text));
-  else yield* passLines(input, (text) => pieces.push(text));
-  yield* passFence(input, fenced);
-  writeText(writer, pieces.join("").trim(), schema);
+  if (fenced) yield* skipEnd(input, NO_MARKERS);
   writer.end();
 }
 
@@ -157,31 +145,10 @@ function* startsLabel(input: TextInput): Reading<boolean> {
   return (yield* passLabel(input)) !== undefined;
 }
 
-function* passFence(input: TextInput, fenced: boolean): Reading<void> {
-  if (!fenced) return;
-  const mark = input.mark();
-  yield* skipBlanks(input);
-  if ((yield* FENCE.skip(input)) === undefined) input.back(mark);
-  else input.release();
-}
-
-/** Text is the value of the only parameter that is required, where that is a string. */
 function writeText(writer: CallWriter, text: string, schema: SchemaView): void {
-  const [name, ...others] = schema.required;
-  if (text === "" || (text === "None" && name === undefined)) return;
-  const fits = name !== undefined && others.length === 0 && schema.property(name).types.has("string");
-  if (fits) {
-    writer.member(name);
-    writer.write(isString(text) ? text : JSON.stringify(text));
-  } else writer.raw(text);
-}
-
-function isString(text: string): boolean {
-  try {
-    return typeof JSON.parse(text) === "string";
-  } catch {
-    return false;
-  }
+  if (text === "" || (text === "None" && schema.required.length === 0)) return;
+  const said = parsed(text);
+  writer.raw(forOnlyText(typeof said === "string" ? said : text, schema));
 }
 
 /** What the model answers itself in place of the tool, and everything behind it, is no part of the reply. */
@@ -191,5 +158,5 @@ function* passInvented(input: TextInput): Reading<void> {
   const next = yield* label(input);
   if (next !== "observation" && next !== "answer") return input.back(mark);
   input.release();
-  yield* flow(input, NOTHING, () => {});
+  yield* flow(input, NO_MARKERS, () => {});
 }

@@ -27,6 +27,14 @@ export class SchemaView {
     return lists.flat().filter((name) => typeof name === "string");
   }
 
+  /** The one string among the parameters that must be there, or among all where none must: what a plain text can only mean. */
+  get onlyText(): string | undefined {
+    const { required, names } = this;
+    const candidates = required.length > 0 ? required : names;
+    const texts = candidates.filter((name) => this.property(name).types.has("string"));
+    return texts.length === 1 ? texts[0] : undefined;
+  }
+
   has(name: string): boolean {
     return this.#parts.some((part) => Object.hasOwn(objectAt(part, "properties"), name));
   }

@@ -190,3 +190,6 @@ export class Markers {
     return found;
   }
 }
+
+/** Nothing to look for. */
+export const NO_MARKERS = new Markers([]);

@@ -1,3 +1,4 @@
+import { isJson } from "./json-text.ts";
 import { literalToJson } from "./loose-literal.ts";
 import type { SchemaView } from "./schema-view.ts";
 
@@ -24,15 +25,6 @@ export function typedText(text: string, schema: SchemaView): string {
 export function jsonText(text: string, schema: SchemaView): string {
   const bare = text.trim();
   return isJson(bare) ? bare : typedText(text, schema);
-}
-
-function isJson(text: string): boolean {
-  try {
-    JSON.parse(text);
-    return true;
-  } catch {
-    return false;
-  }
 }
 
 function readAs(bare: string, types: ReadonlySet<string>): string | undefined {

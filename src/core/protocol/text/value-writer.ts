@@ -1,4 +1,5 @@
 import type { CallWriter } from "./call-writer.ts";
+import { inString } from "./json-text.ts";
 import type { SchemaView } from "./schema-view.ts";
 import { jsonText, mayBeNull, typedText } from "./typed-text.ts";
 
@@ -76,5 +77,3 @@ export class ValueWriter {
     this.#streaming = true;
   }
 }
-
-const inString = (text: string) => JSON.stringify(text).slice(1, -1);

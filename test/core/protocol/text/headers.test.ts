@@ -43,7 +43,7 @@ const react: Sample[] = [
     title: "text for the one string that is required",
     format: "react",
     text: "Thought: a\nb\nAction: write\nAction Input: it's\n  here\nObservation: made up\nAction: ping",
-    calls: [["write", '{"path": "it\'s\\n  here"}']],
+    calls: [["write", '{"path":"it\'s\\n  here"}']],
     reasoning: "a\nb\n",
   },
   {
