@@ -1,6 +1,6 @@
 import { MAX_NAME, textBefore } from "./lookahead.ts";
 import type { ReaderContext } from "./reader.ts";
-import { type Head, type Pair, structureOf, type TagGrammar } from "./tagged.ts";
+import type { Head, Pair, TagGrammar, TagMarks } from "./tagged.ts";
 import { type Key, TextMembers } from "./tagged-value.ts";
 import { Markers, type Reading, type TextInput } from "./text-input.ts";
 import type { Frame } from "./value-writer.ts";
@@ -23,26 +23,18 @@ const TAG_ENDS = new Markers([">", "\n", "<"]);
 
 /** The grammar of tags that carry names. */
 export function namedTags({ wrappers, call, parameter, assign, frame, eos }: NamedTags): TagGrammar {
-  const parts = {
+  const { open: key, close: keyClose } = carrier(parameter, assign);
+  const marks: TagMarks = {
     wrappers: wrappers.map((tag) => (typeof tag === "string" ? pairOf(tag) : tag)),
     call: carrier(call, assign),
     sure: false,
-    key: carrier(parameter, assign).open,
-    keyClose: carrier(parameter, assign).close,
+    key,
+    keyClose,
     eos,
   };
-  const members = new TextMembers({
-    close: parts.keyClose,
-    nested: parts.key,
-    key: parts.key,
-    callClose: parts.call.close,
-    structure: structureOf(parts),
-    eos,
-    frame: frame ?? "none",
-    readKey,
-  });
+  const members = new TextMembers(marks, { nested: key, frame: frame ?? "none", readKey });
   return {
-    ...parts,
+    ...marks,
     head: readNamedHead,
     member: (input, writer, schema) => members.read(input, writer, schema),
   };

@@ -2,7 +2,7 @@ import { ahead, MAX_NAME, textBefore } from "./lookahead.ts";
 import { pairOf } from "./named-tags.ts";
 import type { ReaderContext } from "./reader.ts";
 import { SchemaView } from "./schema-view.ts";
-import { type Head, structureOf, type TagGrammar } from "./tagged.ts";
+import type { Head, TagGrammar, TagMarks } from "./tagged.ts";
 import { type Key, TextMembers } from "./tagged-value.ts";
 import { Markers, type Reading, skipBlanks, type TextInput } from "./text-input.ts";
 
@@ -25,25 +25,17 @@ const NAMELESS: Head = { name: "" };
  * `<tool_call>NAME<arg_key>KEY</arg_key><arg_value>VALUE</arg_value></tool_call>`.
  */
 export function pairedTags(wrappers: readonly string[], call: string): TagGrammar {
-  const parts = {
+  const marks: TagMarks = {
     wrappers: wrappers.map(pairOf),
     call: pairOf(call),
     sure: true,
     key: KEY.open,
     keyClose: VALUE.close,
   };
-  const members = new TextMembers({
-    close: VALUE.close,
-    nested: VALUE.open,
-    key: KEY.open,
-    callClose: parts.call.close,
-    structure: structureOf(parts),
-    frame: "none",
-    readKey,
-  });
+  const members = new TextMembers(marks, { nested: VALUE.open, frame: "none", readKey });
   const behindName = new Markers([KEY.open, SEPARATOR]);
   return {
-    ...parts,
+    ...marks,
     head: (input, tools) => readHead(input, tools, behindName),
     member: (input, writer, schema) => members.read(input, writer, schema),
   };

@@ -1,5 +1,5 @@
 import { type Markup, markupOf } from "./prompt-markup.ts";
-import type { ArgumentSpelling } from "./prompt-spelling.ts";
+import { type ArgumentSpelling, jsonArguments } from "./prompt-spelling.ts";
 
 /** An earlier call, its parts ready for the place they get. */
 export interface CallParts {
@@ -40,10 +40,11 @@ export type PromptNote =
 export interface PromptRow {
   /** Values of `models[].protocol`. */
   names: readonly string[];
-  spell: ArgumentSpelling;
+  /** JSON unless it says otherwise. */
+  spell?: ArgumentSpelling;
   call(call: CallParts): string;
-  /** Around the calls of one message. */
-  calls: Surround;
+  /** Around the calls of one message; a line each unless it says otherwise. */
+  calls?: Surround;
   /** The format has no way to write several calls in one message. */
   oneCall?: true;
   /** Strings that are markup of the format, beside those of the default list and results. */
@@ -66,6 +67,8 @@ export interface PromptRow {
 
 /** A row with its gaps filled. */
 export interface PromptFormat extends PromptRow {
+  spell: ArgumentSpelling;
+  calls: Surround;
   result(result: ResultParts): string;
   results: Surround;
   list: Surround;
@@ -78,7 +81,7 @@ export interface PromptFormat extends PromptRow {
 }
 
 /** Nothing around, a line end between. */
-export const LINES: Surround = { open: "", between: "\n", close: "" };
+const LINES: Surround = { open: "", between: "\n", close: "" };
 
 /** Nothing around, nothing between. */
 export const JOINED: Surround = { open: "", between: "", close: "" };
@@ -95,6 +98,8 @@ function taggedResult({ name, content }: ResultParts): string {
 export function promptFormat(row: PromptRow): PromptFormat {
   const markup = [...DEFAULT_MARKUP, ...row.markup];
   return {
+    spell: jsonArguments,
+    calls: LINES,
     result: taggedResult,
     results: LINES,
     list: TOOLS,

@@ -1,5 +1,4 @@
-import { type CallParts, callObject, LINES, type PromptRow, type Surround } from "./prompt-format.ts";
-import { jsonArguments } from "./prompt-spelling.ts";
+import { type CallParts, callObject, type PromptRow, type Surround } from "./prompt-format.ts";
 
 const nameAndArguments = callObject("name", "arguments");
 const nameAndParameters = callObject("name", "parameters");
@@ -19,14 +18,11 @@ function fenced(text: string): string {
 export const OBJECT_ROWS: readonly PromptRow[] = [
   {
     names: ["hermes"],
-    spell: jsonArguments,
     call: (call) => `<tool_call>\n${nameAndArguments(call)}\n</tool_call>`,
-    calls: LINES,
     markup: ["<tool_call>", "</tool_call>"],
   },
   {
     names: ["granite"],
-    spell: jsonArguments,
     call: nameAndArguments,
     calls: listIn("<|tool_call|>", ""),
     list: { open: "<|available_tools|>[", between: ",\n", close: "]" },
@@ -34,21 +30,18 @@ export const OBJECT_ROWS: readonly PromptRow[] = [
   },
   {
     names: ["minimax_m1"],
-    spell: jsonArguments,
     call: nameAndArguments,
     calls: { open: "<tool_calls>\n", between: "\n", close: "\n</tool_calls>" },
     markup: ["<tool_calls>", "</tool_calls>"],
   },
   {
     names: ["tool_calls_array"],
-    spell: jsonArguments,
     call: nameAndArguments,
     calls: listIn("<tool_calls>", "</tool_calls>"),
     markup: ["<tool_calls>", "</tool_calls>"],
   },
   {
     names: ["mistral"],
-    spell: jsonArguments,
     call: nameAndArguments,
     calls: listIn("[TOOL_CALLS]", ""),
     list: { open: "[AVAILABLE_TOOLS][", between: ", ", close: "][/AVAILABLE_TOOLS]" },
@@ -61,22 +54,18 @@ export const OBJECT_ROWS: readonly PromptRow[] = [
   },
   {
     names: ["llama3_json"],
-    spell: jsonArguments,
     call: nameAndParameters,
-    calls: LINES,
     notes: ["own_lines"],
     markup: ["<|python_tag|>", "<|python_start|>", "<|python_end|>", "<function="],
   },
   {
     names: ["phi4_functools"],
-    spell: jsonArguments,
     call: nameAndArguments,
     calls: listIn("functools", ""),
     markup: ["functools["],
   },
   {
     names: ["command_r"],
-    spell: jsonArguments,
     call: ({ name, args, place }) =>
       `{"tool_call_id": "${place}", "tool_name": ${JSON.stringify(name)}, "parameters": ${args}}`,
     calls: listIn("<|START_ACTION|>", "<|END_ACTION|>"),
@@ -91,14 +80,11 @@ export const OBJECT_ROWS: readonly PromptRow[] = [
   },
   {
     names: ["internlm"],
-    spell: jsonArguments,
     call: (call) => `<|action_start|><|plugin|>${nameAndParameters(call)}<|action_end|>`,
-    calls: LINES,
     markup: ["<|action_start|>", "<|plugin|>", "<|interpreter|>", "<|action_end|>"],
   },
   {
     names: ["xlam"],
-    spell: jsonArguments,
     call: nameAndArguments,
     calls: LIST,
     notes: ["own_lines"],
@@ -106,7 +92,6 @@ export const OBJECT_ROWS: readonly PromptRow[] = [
   },
   {
     names: ["apertus"],
-    spell: jsonArguments,
     call: ({ name, args }) => `{${JSON.stringify(name)}: ${args}}`,
     calls: listIn("<|tools_prefix|>", "<|tools_suffix|>"),
     markup: ["<|tools_prefix|>", "<|tools_suffix|>"],
@@ -117,28 +102,22 @@ export const OBJECT_ROWS: readonly PromptRow[] = [
 export const PROMPTED_ROWS: readonly PromptRow[] = [
   {
     names: ["bare_json"],
-    spell: jsonArguments,
     call: toolNameAndArguments,
-    calls: LINES,
     notes: ["own_lines"],
     promptOnly: true,
     markup: [],
   },
   {
     names: ["fenced_json"],
-    spell: jsonArguments,
     call: (call) => fenced(toolNameAndArguments(call)),
-    calls: LINES,
     promptOnly: true,
     markup: [],
     escapedInJson: ["```"],
   },
   {
     names: ["tool_call_hook"],
-    spell: jsonArguments,
     call: ({ thought, name, args }: CallParts) =>
       `{"thought": ${JSON.stringify(thought ?? "")}, "tool_name": ${JSON.stringify(name)}, "arguments": ${args}}`,
-    calls: LINES,
     notes: ["own_lines", "thought"],
     thought: true,
     promptOnly: true,
@@ -146,10 +125,8 @@ export const PROMPTED_ROWS: readonly PromptRow[] = [
   },
   {
     names: ["react"],
-    spell: jsonArguments,
     call: ({ thought, name, args }) =>
       `${thought === undefined ? "" : `Thought: ${thought}\n`}Action: ${name}\nAction Input: ${args}`,
-    calls: LINES,
     oneCall: true,
     result: ({ content }) => `Observation: ${content}`,
     notes: ["thought", "no_observation", "final_answer"],

@@ -1,13 +1,11 @@
-import { JOINED, LINES, type PromptRow, type Surround } from "./prompt-format.ts";
-import { jsonArguments } from "./prompt-spelling.ts";
+import { JOINED, type PromptRow, type Surround } from "./prompt-format.ts";
 
 const DEEPSEEK_CALLS: Surround = {
   open: "<｜tool▁calls▁begin｜>",
   between: "\n",
   close: "<｜tool▁calls▁end｜>",
 };
-const DEEPSEEK: Pick<PromptRow, "spell" | "calls" | "result" | "results" | "markup"> = {
-  spell: jsonArguments,
+const DEEPSEEK: Pick<PromptRow, "calls" | "result" | "results" | "markup"> = {
   calls: DEEPSEEK_CALLS,
   result: ({ content }) => `<｜tool▁output▁begin｜>${content}<｜tool▁output▁end｜>`,
   results: { open: "<｜tool▁outputs▁begin｜>", between: "\n", close: "<｜tool▁outputs▁end｜>" },
@@ -37,7 +35,6 @@ export const NAME_ROWS: readonly PromptRow[] = [
   },
   {
     names: ["kimi_k2"],
-    spell: jsonArguments,
     call: (call) =>
       `<|tool_call_begin|>${kimiId(call)}<|tool_call_argument_begin|>${call.args}<|tool_call_end|>`,
     calls: { open: "<|tool_calls_section_begin|>", between: "", close: "<|tool_calls_section_end|>" },
@@ -46,28 +43,21 @@ export const NAME_ROWS: readonly PromptRow[] = [
   },
   {
     names: ["functionary_v31"],
-    spell: jsonArguments,
     call: ({ name, args }) => `<function=${name}>${args}</function>`,
-    calls: LINES,
     markup: ["<function=", "</function>", "<|python_tag|>"],
   },
   {
     names: ["functionary_v32"],
-    spell: jsonArguments,
     call: ({ name, args }) => `>>>${name}\n${args}`,
-    calls: LINES,
     markup: [">>>"],
   },
   {
     names: ["functionary_v2"],
-    spell: jsonArguments,
     call: ({ name, args }) => `<|from|>assistant\n<|recipient|>${name}\n<|content|>${args}`,
-    calls: LINES,
     markup: ["<|from|>", "<|recipient|>", "<|content|>", "<|stop|>"],
   },
   {
     names: ["harmony"],
-    spell: jsonArguments,
     call: ({ name, args }) =>
       `<|start|>assistant<|channel|>commentary to=functions.${name} <|constrain|>json<|message|>${args}<|call|>`,
     calls: JOINED,
@@ -81,7 +71,6 @@ export const NAME_ROWS: readonly PromptRow[] = [
   },
   {
     names: ["inkling"],
-    spell: jsonArguments,
     call: ({ name, args }) =>
       `<|message_model|>${name}<|content_invoke_tool_json|>{"name": ${JSON.stringify(name)}, "args": ${args}}<|end_message|>`,
     calls: JOINED,
@@ -89,9 +78,7 @@ export const NAME_ROWS: readonly PromptRow[] = [
   },
   {
     names: ["qwen_flower"],
-    spell: jsonArguments,
     call: ({ name, args }) => `✿FUNCTION✿: ${name}\n✿ARGS✿: ${args}`,
-    calls: LINES,
     result: ({ content }) => `✿RESULT✿: ${content}`,
     stop: ["✿RESULT✿"],
     markup: ["✿FUNCTION✿", "✿ARGS✿", "✿RESULT✿", "✿RETURN✿"],

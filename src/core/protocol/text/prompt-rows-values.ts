@@ -1,11 +1,5 @@
-import { JOINED, LINES, type PromptRow, type Surround } from "./prompt-format.ts";
-import {
-  type ArgumentSpelling,
-  braceArguments,
-  nestedTags,
-  pythonArguments,
-  taggedArguments,
-} from "./prompt-spelling.ts";
+import { JOINED, type PromptRow, type Surround } from "./prompt-format.ts";
+import { braceArguments, nestedTags, pythonArguments, taggedArguments } from "./prompt-spelling.ts";
 
 const FUNCTION_TAGS = ["<function=", "</function>", "<parameter=", "</parameter>"];
 const INVOKE_TAGS = ["<invoke", "</invoke>", "<parameter", "</parameter>"];
@@ -40,7 +34,6 @@ function functionRow(name: string, tag: string): PromptRow {
     names: [name],
     spell: functionParameters,
     call: (call) => `<${tag}>\n<function=${call.name}>\n${call.args}</function>\n</${tag}>`,
-    calls: LINES,
     notes: ["text_values"],
     markup: [`<${tag}>`, `</${tag}>`, ...FUNCTION_TAGS],
   };
@@ -75,7 +68,6 @@ export const TAGGED_ROWS: readonly PromptRow[] = [
     names: ["glm4"],
     spell: glmParameters,
     call: ({ name, args }) => `<tool_call>${name}\n${args}</tool_call>`,
-    calls: LINES,
     notes: ["text_values"],
     markup: ["<tool_call>", "</tool_call>", "<arg_key>", "</arg_key>", "<arg_value>", "</arg_value>"],
   },
@@ -114,7 +106,6 @@ export const TAGGED_ROWS: readonly PromptRow[] = [
     names: ["minicpm5"],
     spell: taggedArguments("]]>", ({ key, text }) => `<param name="${key}"><![CDATA[${text}]]></param>`),
     call: ({ name, args }) => `<function name="${name}">${args}</function>`,
-    calls: LINES,
     notes: ["text_values"],
     markup: ["<function name=", "</function>", "<param name=", "</param>", "]]>"],
   },
@@ -153,13 +144,9 @@ export const TAGGED_ROWS: readonly PromptRow[] = [
   },
 ];
 
-function pythonCall({ name, args }: { name: string; args: string }): string {
-  return `${name}(${args})`;
-}
-
-const PYTHON: { spell: ArgumentSpelling; call: PromptRow["call"] } = {
+const PYTHON: Pick<PromptRow, "spell" | "call"> = {
   spell: pythonArguments,
-  call: pythonCall,
+  call: ({ name, args }) => `${name}(${args})`,
 };
 
 /** Formats with literals of their own. */

@@ -1,7 +1,7 @@
 import type { CallWriter } from "./call-writer.ts";
 import { ahead, endsWithin, flow } from "./lookahead.ts";
 import type { SchemaView } from "./schema-view.ts";
-import type { MemberEnd } from "./tagged.ts";
+import { type MemberEnd, structureOf, type TagMarks } from "./tagged.ts";
 import { Markers, type Reading, skipBlanks, type TextInput } from "./text-input.ts";
 import { type Frame, type ValueKind, ValueWriter } from "./value-writer.ts";
 
@@ -13,17 +13,8 @@ export interface Key {
 
 /** How a format writes values as text between marks. */
 export interface TextValues {
-  /** What closes a value. */
-  readonly close: string;
-  /** What, within a value, begins something that `close` closes. */
+  /** What, within a value, begins something that the mark behind a value closes. */
   readonly nested: string;
-  /** What begins the next parameter. */
-  readonly key: string;
-  /** What closes the call. */
-  readonly callClose: string;
-  /** What markup may follow a value. */
-  readonly structure: Markers;
-  readonly eos?: string | undefined;
   readonly frame: Frame;
   /** Reads a parameter's name behind its opening mark, up to its value. `undefined`: the reply ended in it. */
   readKey(input: TextInput): Reading<Key | undefined>;
@@ -43,13 +34,21 @@ const exhausted = new WeakSet<TextInput>();
  *    end.
  */
 export class TextMembers {
+  readonly #tags: TagMarks;
   readonly #values: TextValues;
   readonly #marks: Markers;
+  /** What markup may follow a value. */
+  readonly #structure: Markers;
 
-  constructor(values: TextValues) {
-    const { close, nested, key, callClose, eos } = values;
+  constructor(tags: TagMarks, values: TextValues) {
+    const { key, keyClose, call, eos } = tags;
+    this.#tags = tags;
     this.#values = values;
-    this.#marks = new Markers([...new Set([close, nested, key, callClose]), ...(eos ? [eos] : [])]);
+    this.#marks = new Markers([
+      ...new Set([keyClose, values.nested, key, call.close]),
+      ...(eos ? [eos] : []),
+    ]);
+    this.#structure = structureOf(tags);
   }
 
   *read(input: TextInput, writer: CallWriter, schema: SchemaView): Reading<MemberEnd> {
@@ -83,7 +82,7 @@ export class TextMembers {
 
   *#anotherFollows(input: TextInput): Reading<boolean> {
     yield* skipBlanks(input);
-    return (yield* this.#values.structure.here(input)) === this.#values.key;
+    return (yield* this.#structure.here(input)) === this.#tags.key;
   }
 
   *#pass(input: TextInput, schema: SchemaView, take: (text: string) => void): Reading<MemberEnd> {
@@ -94,12 +93,12 @@ export class TextMembers {
       return "cut";
     }
     take(input.take(input.at + end.length));
-    if (end.closed) input.at += this.#values.close.length;
+    if (end.closed) input.at += this.#tags.keyClose.length;
     return end.sure ? "closed" : "loose";
   }
 
   #withoutEnd(text: string): string {
-    const { eos } = this.#values;
+    const { eos } = this.#tags;
     return eos && text.endsWith(eos) ? text.slice(0, -eos.length) : text;
   }
 
@@ -122,23 +121,23 @@ export class TextMembers {
 
   /** What a mark, behind which the input stands, says about where the value ends. */
   *#judge(input: TextInput, schema: SchemaView, mark: string, at: number, search: Search): Reading<void> {
-    const { close, nested, key, callClose } = this.#values;
-    if (mark === close) {
+    const { key, keyClose, call } = this.#tags;
+    if (mark === keyClose) {
       const sure = search.depth === 0 && (yield* ahead(input, () => this.#isFollowed(input)));
       search.found({ length: at, closed: true, sure });
       search.depth = Math.max(0, search.depth - 1);
     }
     const loose =
-      mark === callClose || (mark === key && (yield* ahead(input, () => this.#isKey(input, schema))));
+      mark === call.close || (mark === key && (yield* ahead(input, () => this.#isKey(input, schema))));
     if (loose) search.found({ length: at, closed: false, sure: false });
-    if (mark === nested) search.depth++;
+    if (mark === this.#values.nested) search.depth++;
   }
 
   /** Whether markup, or the end of the reply, comes next. */
   *#isFollowed(input: TextInput): Reading<boolean> {
     if ((yield* skipBlanks(input)) === "") return true;
-    if ((yield* this.#values.structure.here(input)) !== undefined) return true;
-    return yield* endsWithin(input, this.#values.structure);
+    if ((yield* this.#structure.here(input)) !== undefined) return true;
+    return yield* endsWithin(input, this.#structure);
   }
 
   /** Whether a parameter that is declared begins here. */

@@ -29,8 +29,8 @@ export interface Head {
  */
 export type MemberEnd = "closed" | "loose" | "cut";
 
-/** How one family of formats writes calls with a tag for each parameter. */
-export interface TagGrammar {
+/** The strings of a family of formats that write calls with a tag for each parameter. */
+export interface TagMarks {
   readonly wrappers: readonly Pair[];
   readonly call: Pair;
   /** A call counts outside of a wrapper as it does inside; else it must be closed there, declared, and have all that it needs. */
@@ -41,6 +41,10 @@ export interface TagGrammar {
   readonly keyClose: string;
   /** A token that ends the reply and may have been left in it. */
   readonly eos?: string | undefined;
+}
+
+/** How such a family writes calls. */
+export interface TagGrammar extends TagMarks {
   /** Reads the head of a call behind its opening mark. `undefined`: the reply ended in it. */
   head(input: TextInput, tools: ReaderContext["tools"]): Reading<Head | undefined>;
   /** Reads a parameter behind its opening mark and writes it. */
@@ -64,13 +68,7 @@ export function taggedOpeners(grammar: TagGrammar): Opener[] {
 }
 
 /** The strings that say where in a call something begins or ends. */
-export function structureOf({
-  wrappers,
-  call,
-  key,
-  keyClose,
-  eos,
-}: Omit<TagGrammar, "head" | "member">): Markers {
+export function structureOf({ wrappers, call, key, keyClose, eos }: TagMarks): Markers {
   const around = wrappers.flatMap(({ open, close }) => [open, close]);
   return new Markers([...new Set([...around, call.open, call.close, key, keyClose]), ...(eos ? [eos] : [])]);
 }
