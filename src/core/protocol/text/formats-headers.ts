@@ -1,4 +1,5 @@
-import { type GrammarFormat, grammarFormat } from "./grammar.ts";
+import type { GrammarFormat } from "./grammar.ts";
+import { grammarFormat } from "./grammar-reader.ts";
 import { HARMONY_ENDS, HARMONY_MARKERS, harmonyMessage, harmonyOpening } from "./harmony.ts";
 import { REACT_MARKERS, reactLine } from "./react.ts";
 

@@ -1,4 +1,5 @@
-import { type Grammar, grammarFormat, type Opener } from "./grammar.ts";
+import type { Grammar, Opener } from "./grammar.ts";
+import { grammarFormat } from "./grammar-reader.ts";
 import { bareBlock, fencedBlock, type JsonBlock, jsonBlock } from "./json-block.ts";
 import type { CallShape } from "./json-call.ts";
 

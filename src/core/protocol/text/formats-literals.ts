@@ -1,5 +1,6 @@
 import { type BraceCalls, braceBlock } from "./brace-block.ts";
-import { type Grammar, type GrammarFormat, grammarFormat, type Opener } from "./grammar.ts";
+import type { Grammar, GrammarFormat, Opener } from "./grammar.ts";
+import { grammarFormat } from "./grammar-reader.ts";
 import { jsonBlock } from "./json-block.ts";
 import { pythonBlock } from "./python-block.ts";
 

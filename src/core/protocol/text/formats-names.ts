@@ -1,5 +1,6 @@
 import { bare, fenced, marked, TOOL_CALL } from "./formats-json.ts";
-import { type Grammar, grammarFormat, type Opener } from "./grammar.ts";
+import type { Grammar, Opener } from "./grammar.ts";
+import { grammarFormat } from "./grammar-reader.ts";
 import { type NamedBlock, namedBlock, sectionBlock } from "./named-block.ts";
 import { namedTags } from "./named-tags.ts";
 import { taggedOpeners } from "./tagged.ts";

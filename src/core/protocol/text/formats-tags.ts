@@ -1,5 +1,6 @@
 import { TOOL_CALL } from "./formats-json.ts";
-import { type Grammar, type GrammarFormat, grammarFormat, type Opener } from "./grammar.ts";
+import type { Grammar, GrammarFormat, Opener } from "./grammar.ts";
+import { grammarFormat } from "./grammar-reader.ts";
 import { type NamedTags, namedTags } from "./named-tags.ts";
 import { nestedTags } from "./nested-tags.ts";
 import { pairedTags } from "./paired-tags.ts";
