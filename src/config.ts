@@ -5,8 +5,8 @@ import { configFile, type Environment, type ReadFile, readSettings } from "./con
 import { notices } from "./config-notices.ts";
 import { KEY, LOG_LEVEL, PORT, type Settings, STORE, type UpstreamSettings } from "./config-schema.ts";
 import { isBaseUrl, isKey, isLevel, isPort, isStore } from "./config-values.ts";
-import { PROTOCOL_NAMES } from "./core/protocol/text/choose.ts";
-import { canPrompt, isPromptOnly } from "./core/protocol/text/prompt-formats.ts";
+import { canPrompt, isPromptOnly } from "./core/protocol/text/prompt/formats.ts";
+import { PROTOCOL_NAMES } from "./core/protocol/text/text-protocol.ts";
 
 export interface UpstreamConfig {
   name: string;

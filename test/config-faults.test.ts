@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { suite, test } from "node:test";
 import { loadConfig } from "../src/config.ts";
 import { ConfigError, formatFaults } from "../src/config-faults.ts";
-import { PROTOCOL_NAMES } from "../src/core/protocol/text/choose.ts";
+import { PROTOCOL_NAMES } from "../src/core/protocol/text/text-protocol.ts";
 
 type Env = Record<string, string>;
 

@@ -1,5 +1,5 @@
 /** Nanoseconds a chunk of plain text costs: with native calls, and with text protocols active. Run it with node. */
-import { textProtocol } from "../../src/core/protocol/text/choose.ts";
+import { textProtocol } from "../../src/core/protocol/text/text-protocol.ts";
 import { chunk, finish, said } from "../support/chunks.ts";
 import { readOne } from "../support/reading.ts";
 import { fakeTarget, type ScriptedReply } from "../support/upstream.ts";

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { SETTINGS, type SettingSchema } from "../../src/config-schema.ts";
-import { PROTOCOL_NAMES } from "../../src/core/protocol/text/choose.ts";
+import { PROTOCOL_NAMES } from "../../src/core/protocol/text/text-protocol.ts";
 import { checkToolDefinition } from "../../src/core/tool-definition.ts";
 import { firstColumn, readText, tableUnder } from "./markdown.ts";
 

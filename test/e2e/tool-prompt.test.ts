@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
-import { PROTOCOL_NAMES } from "../../src/core/protocol/text/choose.ts";
-import { writeToolPrompt } from "../../src/core/protocol/text/prompt.ts";
-import { promptFormatFor } from "../../src/core/protocol/text/prompt-formats.ts";
+import { promptFormatFor } from "../../src/core/protocol/text/prompt/formats.ts";
+import { writeToolPrompt } from "../../src/core/protocol/text/prompt/write-prompt.ts";
+import { PROTOCOL_NAMES } from "../../src/core/protocol/text/text-protocol.ts";
 import type { RunRecord } from "../../src/engine/run-record.ts";
-import { SAMPLES } from "../core/protocol/text/prompt-samples.ts";
+import { SAMPLES } from "../core/protocol/text/prompt/samples.ts";
 import { ask, complete, send, stream } from "./support/client.ts";
 import { type Gateway, registerTool, startGateway } from "./support/gateway.ts";
 import { json, toolServer } from "./support/tool-server.ts";

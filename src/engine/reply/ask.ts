@@ -1,4 +1,4 @@
-import { hasThought } from "../../core/protocol/text/prompt-formats.ts";
+import { hasThought } from "../../core/protocol/text/prompt/formats.ts";
 import { GatewayError } from "../../errors.ts";
 import { retrying } from "../calls/retry.ts";
 import type { UpstreamRequest, UpstreamTarget } from "../ports/upstream.ts";

@@ -1,6 +1,6 @@
 import { type RawMember, rawMembers, withReplaced } from "../../core/json/raw-object.ts";
 import { isObject } from "../../core/protocol/adapter.ts";
-import { promptFormatFor } from "../../core/protocol/text/prompt-formats.ts";
+import { promptFormatFor } from "../../core/protocol/text/prompt/formats.ts";
 import type { ChatMessage } from "../../core/protocol/wire.ts";
 import { repetitionHint, withInstruction } from "../hints.ts";
 import type { UpstreamTarget } from "../ports/upstream.ts";

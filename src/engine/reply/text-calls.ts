@@ -1,8 +1,8 @@
 import { isObject } from "../../core/protocol/adapter.ts";
-import { textProtocol } from "../../core/protocol/text/choose.ts";
-import { hasThought } from "../../core/protocol/text/prompt-formats.ts";
+import { hasThought } from "../../core/protocol/text/prompt/formats.ts";
 import type { ParameterSchema } from "../../core/protocol/text/reader.ts";
 import type { TextAdapter } from "../../core/protocol/text/text-adapter.ts";
+import { textProtocol } from "../../core/protocol/text/text-protocol.ts";
 import type { Run } from "../run-state.ts";
 import type { Reply } from "./reply-content.ts";
 

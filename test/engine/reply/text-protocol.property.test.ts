@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
-import { textProtocol } from "../../../src/core/protocol/text/choose.ts";
-import { TEXT_FORMATS } from "../../../src/core/protocol/text/formats.ts";
+import { TEXT_FORMATS } from "../../../src/core/protocol/text/formats/all.ts";
 import type { TextFormat } from "../../../src/core/protocol/text/reader.ts";
+import { textProtocol } from "../../../src/core/protocol/text/text-protocol.ts";
 import { readPieces } from "../../core/protocol/text/reading.ts";
 import { cutAt } from "../../core/sse-reading.ts";
 import { chunk, finish, said } from "../../support/chunks.ts";

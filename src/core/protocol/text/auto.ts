@@ -1,6 +1,6 @@
-import { TEXT_FORMATS } from "./formats.ts";
-import type { Grammar, GrammarFormat } from "./grammar.ts";
-import { grammarFormat } from "./grammar-reader.ts";
+import { TEXT_FORMATS } from "./formats/all.ts";
+import type { Grammar, GrammarFormat } from "./machine/grammar.ts";
+import { grammarFormat } from "./machine/grammar-reader.ts";
 
 /** How models write calls, by their names; the first that fits. What stands before a slash is somebody's name for a place. */
 const BY_MODEL: readonly (readonly [name: RegExp, format: string])[] = [

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
 import { autoFormat } from "../../../../src/core/protocol/text/auto.ts";
-import { TEXT_FORMATS } from "../../../../src/core/protocol/text/formats.ts";
+import { TEXT_FORMATS } from "../../../../src/core/protocol/text/formats/all.ts";
 import { MarkerScan } from "../../../../src/core/protocol/text/marker-scan.ts";
 import type { TextFormat } from "../../../../src/core/protocol/text/reader.ts";
 import { readPieces } from "./reading.ts";

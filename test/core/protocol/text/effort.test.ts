@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { TEXT_FORMATS } from "../../../../src/core/protocol/text/formats.ts";
+import { TEXT_FORMATS } from "../../../../src/core/protocol/text/formats/all.ts";
 import { TOOLS } from "./read-samples.ts";
 
 const LENGTH = 100_000;

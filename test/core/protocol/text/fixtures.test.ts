@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { TEXT_FORMATS } from "../../../../src/core/protocol/text/formats.ts";
+import { TEXT_FORMATS } from "../../../../src/core/protocol/text/formats/all.ts";
 import type { TextFormat } from "../../../../src/core/protocol/text/reader.ts";
 import { type Fixture, sharedFixtures } from "./fixtures.ts";
 import { cutsOf, faultOf, readPieces, toolsOf } from "./reading.ts";

@@ -1,0 +1,280 @@
+import { repairJson } from "../../../json/repair.ts";
+import { stringifyJson } from "../../../json/stringify.ts";
+import { isObject, type JsonObject, type JsonValue } from "../../../json/value.ts";
+import { flow } from "../machine/lookahead.ts";
+import type { Output } from "../machine/output.ts";
+import { type Markers, peek, type Reading, skipBlanks, type TextInput } from "../machine/text-input.ts";
+import type { ParameterSchema, ReaderContext } from "../reader.ts";
+import { declaredName, forOnlyText } from "./declared.ts";
+import { isJson, parsed } from "./json-text.ts";
+import { passValue, readString, readValue } from "./json-value.ts";
+import { SchemaView } from "./schema-view.ts";
+
+/** What a format allows an object to be. */
+export interface CallShape {
+  /** Nothing but the object says that it is a call: its name must be declared, arguments must be there and no other key before them. */
+  bare?: true;
+  /** The model gives its calls ids that it wants back. */
+  ids?: true;
+  /** `thought` is what the model thinks; without a tool it is its answer. */
+  thought?: true;
+  /** `{"NAME": {…}}`. */
+  keyIsName?: true;
+  /** Names that mean "no tool". */
+  noTool?: readonly string[];
+}
+
+/** What calls are read from and given out to. */
+export interface CallSource {
+  input: TextInput;
+  out: Output;
+  context: ReaderContext;
+  shape: CallShape;
+  /** Markers that end whatever is open. */
+  stops: Markers;
+}
+
+/** `none`: no call, and the reader stands somewhere in or behind the object. `cut`: the text ended before a call was known. */
+export type Found = "call" | "none" | "cut";
+
+const NAME = new Set(["name", "tool_name", "action", "tool", "function"]);
+const ARGUMENTS = new Set(["arguments", "parameters", "args", "input", "action_input"]);
+const ID = new Set(["id", "tool_call_id"]);
+const WRAPPER = new Set(["tool_call", "function_call", "function"]);
+const NEUTRAL = new Set(["type", "index"]);
+
+interface Draft {
+  name?: string;
+  id?: string;
+  /** Arguments that came before all else was known. */
+  text?: string;
+  /** The call's number once it is given out. */
+  call?: number;
+  /** It stands there that no tool is meant. */
+  noTool?: true;
+  thought?: string;
+}
+
+/** Reads the object at which the reader stands. */
+export function* readCall(source: CallSource): Reading<Found> {
+  const { input, shape } = source;
+  const mark = input.mark();
+  const draft: Draft = {};
+  const end = yield* readMembers(source, draft);
+  if (end === "odd" && !shape.bare) {
+    input.back(mark);
+    return yield* readLoosely(source);
+  }
+  input.release();
+  if (draft.call !== undefined) return "call";
+  if (end === "closed") return finish(source, draft);
+  return end === "cut" ? "cut" : "none";
+}
+
+type End = "closed" | "odd" | "cut" | "refuted";
+
+function* readMembers(source: CallSource, draft: Draft): Reading<End> {
+  source.input.at++;
+  let end: End | undefined;
+  while (end === undefined) end = yield* readNext(source, draft);
+  return end;
+}
+
+/** One member, a comma or the end; `undefined`: the object goes on. */
+function* readNext(source: CallSource, draft: Draft): Reading<End | undefined> {
+  const { input, stops } = source;
+  const next = yield* skipBlanks(input);
+  if (next === "") return "cut";
+  if (next === "}" || next === ",") {
+    input.at++;
+    return next === "}" ? "closed" : undefined;
+  }
+  if ((yield* stops.here(input)) !== undefined) return "closed";
+  const end = next === '"' ? yield* readMember(source, draft) : "odd";
+  if (end !== "odd" || draft.call === undefined) return end;
+  yield* passOdd(source);
+  return undefined;
+}
+
+/** Something that should not be there, behind a call that is already out. */
+function* passOdd({ input, stops }: CallSource): Reading<void> {
+  if (/[\]:;]/.test(yield* peek(input))) input.at++;
+  else yield* passValue(input, stops, () => {});
+}
+
+/** `undefined`: the object goes on. */
+function* readMember(source: CallSource, draft: Draft): Reading<End | undefined> {
+  const { input } = source;
+  const key = yield* readString(input);
+  if (!key.whole) return "cut";
+  if ((yield* skipBlanks(input)) !== ":") return input.next === "" ? "cut" : "odd";
+  input.at++;
+  const next = yield* skipBlanks(input);
+  if (next === "") return "cut";
+  return yield* readMemberValue(source, draft, key.text, next);
+}
+
+function* readMemberValue(
+  source: CallSource,
+  draft: Draft,
+  key: string,
+  next: string,
+): Reading<End | undefined> {
+  const { shape, context } = source;
+  const open = draft.call === undefined;
+  if (open && WRAPPER.has(key) && next === "{") return yield* readWrapped(source, draft);
+  if (open && NAME.has(key) && draft.name === undefined) return yield* readName(source, draft, next);
+  if (open && ARGUMENTS.has(key) && draft.text === undefined)
+    return yield* readArguments(source, draft, next);
+  if (open && shape.keyIsName) {
+    draft.name = declaredName(key, context);
+    return yield* readArguments(source, draft, next);
+  }
+  return yield* readOther(source, draft, key, next);
+}
+
+/** A member that says nothing about name and arguments. */
+function* readOther(source: CallSource, draft: Draft, key: string, next: string): Reading<End | undefined> {
+  const { input, shape, stops } = source;
+  const isThought = shape.thought === true && key === "thought";
+  if (isThought && next === '"') return yield* readThought(source, draft);
+  const known = isThought || ID.has(key) || NEUTRAL.has(key);
+  if (shape.bare && draft.call === undefined && !known) return "refuted";
+  const { text, end } = yield* readValue(input, stops);
+  if (ID.has(key) && shape.ids) draft.id = text.replace(/^"(.*)"$/s, "$1");
+  return end === "cut" ? "cut" : undefined;
+}
+
+function* readWrapped(source: CallSource, draft: Draft): Reading<End | undefined> {
+  const end = yield* readMembers(source, draft);
+  return end === "closed" ? undefined : end;
+}
+
+function* readName(source: CallSource, draft: Draft, next: string): Reading<End | undefined> {
+  const { input, shape, context, stops } = source;
+  if (next !== '"') {
+    const { text, end } = yield* readValue(input, stops);
+    if (end === "cut") return "cut";
+    if (shape.thought && text === "null") draft.noTool = true;
+    else if (shape.bare) return "refuted";
+    return undefined;
+  }
+  const { text, whole } = yield* readString(input);
+  if (!whole) return "cut";
+  draft.name = declaredName(text.trim(), context);
+  if (context.tools.has(draft.name)) return undefined;
+  if (shape.noTool?.includes(draft.name)) draft.noTool = true;
+  else if (shape.bare) return "refuted";
+  return undefined;
+}
+
+function* readThought(source: CallSource, draft: Draft): Reading<End | undefined> {
+  const { text, whole } = yield* readString(source.input);
+  if (!whole) return "cut";
+  if (draft.call === undefined) draft.thought = text;
+  else source.out.thought(text);
+  return undefined;
+}
+
+/** Arguments go out as they come, as soon as the name is known. */
+function* readArguments(source: CallSource, draft: Draft, next: string): Reading<End | undefined> {
+  const { input, out, shape, stops } = source;
+  const { name } = draft;
+  const streams =
+    name !== undefined && !draft.noTool && !shape.ids && next === "{" && (yield* looksStrict(input));
+  if (streams) {
+    const call = begin(source, draft, name);
+    const end = yield* passValue(input, stops, (text) => out.arguments(call, text));
+    if (end === "cut") return "cut";
+    out.callEnd(call);
+    return undefined;
+  }
+  const { text, end } = yield* readValue(input, stops);
+  draft.text = text;
+  if (end === "cut") {
+    // What there is of a call whose name is known is told, so that it can be completed.
+    if (name !== undefined && !draft.noTool) out.arguments(begin(source, draft, name), text);
+    return "cut";
+  }
+  if (name !== undefined && !shape.ids) finish(source, draft);
+  return undefined;
+}
+
+/** Reads the arguments of a call whose name is known: an object, or plain text up to a marker. */
+export function* readNamedCall(source: CallSource, name: string, id: string | undefined): Reading<void> {
+  const { input, out, context, stops } = source;
+  const draft: Draft = { name, ...(id !== undefined && { id }) };
+  const next = yield* skipBlanks(input);
+  if (next === "{") yield* readArguments(source, draft, next);
+  else {
+    let text = "";
+    yield* flow(input, stops, (piece) => {
+      text += piece;
+    });
+    out.wholeCall(name, forOnlyText(text.trim(), new SchemaView(context.tools.get(name))), id);
+  }
+}
+
+/** Whether the object at which the reader stands begins as JSON demands. */
+function* looksStrict(input: TextInput): Reading<boolean> {
+  const mark = input.mark();
+  input.at++;
+  const first = yield* skipBlanks(input);
+  input.back(mark);
+  return first === '"' || first === "}" || first === "";
+}
+
+function begin(source: CallSource, draft: Draft, name: string): number {
+  if (draft.thought !== undefined) source.out.thought(draft.thought);
+  draft.call = source.out.call(name, draft.id);
+  return draft.call;
+}
+
+function finish(source: CallSource, draft: Draft): Found {
+  const { out, context, shape } = source;
+  const { name, noTool, thought, text } = draft;
+  if (noTool) {
+    out.markup();
+    if (thought !== undefined) out.content(thought);
+    draft.call ??= -1;
+    return "call";
+  }
+  if (name === undefined || (shape.bare && text === undefined)) return "none";
+  const call = begin(source, draft, name);
+  out.arguments(call, argumentText(text ?? "", context.tools.get(name)));
+  out.callEnd(call);
+  return "call";
+}
+
+/** Arguments as an object: as they were written, where they are one. */
+function argumentText(text: string, schema: ParameterSchema | undefined): string {
+  const written = text.trim();
+  if (written === "" || written === "null" || written === "None") return "{}";
+  if (written.startsWith('"')) return forOnlyText(String(parsed(written) ?? written), new SchemaView(schema));
+  return isJson(written) ? text : repaired(text);
+}
+
+function repaired(text: string): string {
+  const repair = repairJson(text);
+  return repair ? stringifyJson(repair.value) : text;
+}
+
+/** An object that is no JSON is read as a whole, if it can be repaired. */
+function* readLoosely(source: CallSource): Reading<Found> {
+  const { text, end } = yield* readValue(source.input, source.stops);
+  if (end === "cut") return "cut";
+  const value = repairJson(text)?.value;
+  if (!value) return "none";
+  const inner = [...WRAPPER].map((key) => value[key]).find(isObject) ?? value;
+  const name = member(inner, NAME);
+  if (typeof name !== "string") return "none";
+  const given = member(inner, ARGUMENTS);
+  return finish(source, {
+    name: declaredName(name.trim(), source.context),
+    ...(given !== undefined && { text: stringifyJson(given) }),
+  });
+}
+
+function member(object: JsonObject, keys: ReadonlySet<string>): JsonValue | undefined {
+  return Object.entries(object).find(([key]) => keys.has(key))?.[1];
+}
