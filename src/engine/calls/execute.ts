@@ -57,10 +57,14 @@ export async function executeCalls(run: Run, calls: readonly ToolCall[]): Promis
 
 /**
  * Whether a call is judged only when its turn comes: what it refers to is there only then, or what earlier calls write into the state that
- * it asks for.
+ * it asks for. So is a later call of the same tool, since the earlier one may turn out to be the same and is the one that runs.
  */
 function isLate(planned: readonly PlannedCall[], plan: readonly PlanStep[], at: number): boolean {
-  return !!plan[at]?.references.length || (at > 0 && asksState(planned[at]));
+  if (at > 0 && asksState(planned[at])) return true;
+  const { tool } = planned[at] ?? {};
+  return plan
+    .slice(0, at + 1)
+    .some((step, before) => step.references.length > 0 && planned[before]?.tool === tool);
 }
 
 const asksState = (entry: PlannedCall | undefined): boolean =>

@@ -1,0 +1,82 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { setTimeout as sleep } from "node:timers/promises";
+import fc from "fast-check";
+import { type CallPiece, callStream, textStream } from "../../support/chunks.ts";
+import { fakeTransport, play, type Scene, toolNamed, toolReply } from "../../support/engine.ts";
+import { answersIn } from "../../support/messages.ts";
+import { fakeTarget } from "../../support/upstream.ts";
+
+const ANY = { parameters: { type: "object", additionalProperties: true } };
+const call = (id: string, name: string, args: object): CallPiece => ({
+  id,
+  name,
+  args: JSON.stringify(args),
+});
+
+/** Plays one message of calls; `failing` answers with 503. */
+async function message(scene: Partial<Scene>, ...calls: CallPiece[]) {
+  const target = fakeTarget([callStream(...calls), textStream("Done.")]);
+  const transport = fakeTransport(({ tool }) =>
+    toolReply({ v: 5, s: "a".repeat(100_000) }, { status: tool === "failing" ? 503 : 200 }),
+  );
+  const played = await play({ transport, ...scene, targets: [target] });
+  const outcomes = played.run.record.rounds[0]?.calls.map(({ outcome }) => outcome);
+  return { ...played, sent: transport.sent, outcomes, target };
+}
+
+test("a call that turns out to be the same as a later one is the one that runs, and what needs it gets its result", async () => {
+  const tools = [toolNamed("x", ANY), toolNamed("y", ANY), toolNamed("z", { ...ANY, parallel_safe: true })];
+  const { sent, target } = await message(
+    { tools },
+    call("0", "x", {}),
+    call("1", "y", { p: "{{x.data.v}}" }),
+    call("2", "z", { p: "{{y.data.v}}" }),
+    call("3", "y", { p: 5 }),
+  );
+  assert.deepEqual(
+    sent.map(({ tool }) => tool),
+    ["x", "y", "z"],
+  );
+  assert.match(`${answersIn(target.asked(1))[3]?.error}`, /duplicate call ignored: it is the same as 1/);
+});
+
+const anyCalls = fc.array(
+  fc.record({
+    name: fc.constantFrom("one", "safe", "quick"),
+    p: fc.oneof(fc.constant(5), fc.nat({ max: 2 }), fc.constant("ref")),
+    to: fc.nat({ max: 20 }),
+  }),
+  { minLength: 1, maxLength: 7 },
+);
+
+test("whatever refers to whatever, every call is answered, the same call runs once, and what is needed was there", async () => {
+  const tools = [
+    toolNamed("one", ANY),
+    toolNamed("safe", { ...ANY, parallel_safe: true }),
+    toolNamed("quick", { ...ANY, parallel_safe: true }),
+  ];
+  await fc.assert(
+    fc.asyncProperty(anyCalls, async (wanted) => {
+      const calls = wanted.map(({ name, p, to }, at) => {
+        const needed = wanted[to % Math.max(at, 1)]?.name ?? "";
+        const index = wanted.slice(0, to % Math.max(at, 1)).filter((one) => one.name === needed).length;
+        return call(`c${at}`, name, { p: p === "ref" && at > 0 ? `{{${needed}[${index}].data.v}}` : p });
+      });
+      const transport = fakeTransport(async ({ tool }) => {
+        await sleep(tool === "safe" ? 1 : 0);
+        return toolReply({ v: 5 });
+      });
+      const { target } = await message({ tools, transport, limits: { parallel_calls: 2 } }, ...calls);
+      const answers = answersIn(target.asked(1));
+      assert.deepEqual(
+        answers.map(({ tool_call_id }) => tool_call_id),
+        calls.map(({ id }) => id),
+      );
+      for (const { success, error } of answers) assert.ok(success || `${error}`.startsWith("duplicate"));
+      const sent = transport.sent.map(({ tool, args }) => `${tool} ${JSON.stringify(args)}`);
+      assert.equal(new Set(sent).size, sent.length);
+    }),
+    { numRuns: 150 },
+  );
+});
