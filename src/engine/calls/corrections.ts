@@ -30,8 +30,8 @@ interface Tally {
   isOpen: boolean;
 }
 
-/** Refusals that are about the run and not about the call. */
-const OF_THE_RUN: ReadonlySet<string> = new Set(["tool_calls", "tools_phase", "stopped"]);
+/** Refusals that are about the run, or about another call. */
+const OF_THE_RUN: ReadonlySet<string> = new Set(["tool_calls", "tools_phase", "stopped", "dependency"]);
 
 /**
  * Counts what a model is told about calls that were not run, by tool, and how its corrections end.
@@ -42,7 +42,7 @@ const OF_THE_RUN: ReadonlySet<string> = new Set(["tool_calls", "tools_phase", "s
  * 2. The limit is reached when one problem of a tool was told `limit` times in a row, or any problems twice as often. Two problems
  *    are the same if they are of one kind and about one parameter, whatever the value was.
  * 3. Refusals of other kinds (unknown names, approvals) count towards the limit and open no chain; what only the run's own
- *    limits, or the end of a stopped reply, kept from running does neither.
+ *    limits, the end of a stopped reply or the failure of another call kept from running does neither.
  */
 export class Corrections {
   readonly #limit: number;

@@ -72,9 +72,13 @@ const asksState = (entry: PlannedCall | undefined): boolean =>
 
 /** Rounds that repeat themselves end the run; the client is told at the call with which they have. */
 function watchLoop(run: Run, planned: readonly PlannedCall[]): void {
-  const calls = planned.flatMap(({ key, result }) =>
-    result ? [{ key, message: result.message, isRefused: result.refused !== undefined }] : [],
-  );
+  const calls = planned.flatMap(({ call, key, result }) => {
+    if (!result) return [];
+    const { message, refused } = result;
+    // What another call has failed for was not judged: it is what the model wrote, and comes again with that call.
+    const isJudged = refused?.problem !== "dependency";
+    return [{ key: isJudged ? key : `${call.name} ${call.raw}`, message, isRefused: isJudged && !!refused }];
+  });
   const last = planned.at(-1);
   if (!run.loops.roundEnded(calls) || !last) return;
   run.scope.looped("cycle");

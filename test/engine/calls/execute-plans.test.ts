@@ -80,3 +80,20 @@ test("whatever refers to whatever, every call is answered, the same call runs on
     { numRuns: 150 },
   );
 });
+
+test("calls that need a failed one are no mistakes of the model: it keeps its tools", async () => {
+  const tools = [toolNamed("failing", ANY), toolNamed("z", ANY)];
+  const dependent = [1, 2, 3, 4].map((n) => call(`${n}`, "z", { n, p: "{{failing.data.v}}" }));
+  const { ending } = await message({ tools }, call("0", "failing", {}), ...dependent);
+  assert.equal(ending.summary.stop_reason, "completed");
+});
+
+test("a failing call with what needs it is a loop when it comes again and again", async () => {
+  const tools = [toolNamed("failing", ANY), toolNamed("z", ANY)];
+  const round = (n: number) =>
+    callStream(call(`f${n}`, "failing", {}), call(`z${n}`, "z", { p: "{{failing.data.v}}" }));
+  const transport = fakeTransport(() => toolReply({}, { status: 503 }));
+  const target = fakeTarget([round(1), round(2), round(3), textStream("Done.")]);
+  const { ending } = await play({ tools, transport, targets: [target] });
+  assert.equal(ending.summary.stop_reason, "loop_guard");
+});
