@@ -5,7 +5,7 @@ import { Coercer, type Coercion, type Oracle } from "./coerce.ts";
 import { Diagnosis } from "./diagnose.ts";
 import { type EarlyBudget, EarlyCheck } from "./early-check.ts";
 import { AcceptedTypes } from "./json-types.ts";
-import { findLongArray, measure } from "./measure.ts";
+import { findLongArray, MAX_ARGUMENTS, measure } from "./measure.ts";
 import { type Bound, bySeverity, type Problem } from "./problem.ts";
 import { allNodes, type EffectiveSchema } from "./schema-node.ts";
 import { Validators } from "./validators.ts";
@@ -13,8 +13,6 @@ import { Validators } from "./validators.ts";
 /** Nesting of arguments, and elements of an array where the schema states no more. */
 const MAX_DEPTH = 64;
 const MAX_ARRAY = 1_000;
-/** Characters of arguments; the parser allows no more. */
-const MAX_LENGTH = 1_048_576;
 /** How many problems are listed; the model is told one. */
 const MAX_PROBLEMS = 8;
 
@@ -98,9 +96,9 @@ export class CompiledSchema {
 
   /** Whether a value is valid, or which bound it is beyond. */
   #judge(value: JsonValue): "valid" | "invalid" | Problem {
-    const { depth, length, longestArray } = measure(value, MAX_DEPTH, MAX_LENGTH);
+    const { depth, length, longestArray } = measure(value, MAX_DEPTH, MAX_ARGUMENTS);
     if (depth > MAX_DEPTH) return bound("depth", MAX_DEPTH);
-    if (length > MAX_LENGTH) return bound("length", MAX_LENGTH);
+    if (length > MAX_ARGUMENTS) return bound("length", MAX_ARGUMENTS);
     if (longestArray > this.#maxArray) {
       return bound("items", this.#maxArray, findLongArray(value, this.#maxArray));
     }

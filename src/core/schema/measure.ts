@@ -1,5 +1,8 @@
 import type { JsonValue } from "../json/value.ts";
 
+/** Characters of the JSON text of arguments; the parser allows no more. */
+export const MAX_ARGUMENTS = 1_048_576;
+
 /** What a JSON value costs whoever works on it. */
 export interface Measure {
   /** Objects and arrays inside each other; 0 for a scalar. */

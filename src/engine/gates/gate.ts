@@ -135,7 +135,7 @@ export function passGates(
 }
 
 /** Takes the thought out of the arguments: no gate judges it, and no tool gets it. */
-function takeThought(checked: CheckedCall): void {
+export function takeThought(checked: CheckedCall): void {
   const { value } = checked;
   if (typeof value !== "object" || value === null || Array.isArray(value)) return;
   if (!Object.hasOwn(value, "thought")) return;

@@ -97,3 +97,77 @@ test("a failing call with what needs it is a loop when it comes again and again"
   const { ending } = await play({ tools, transport, targets: [target] });
   assert.equal(ending.summary.stop_reason, "loop_guard");
 });
+
+test("what needs a call that waits for a person waits too, by way of a duplicate and beside a failed call", async () => {
+  const write = toolNamed("w", { ...ANY, level: "write" });
+  const tools = [write, toolNamed("failing", ANY), toolNamed("z", { ...ANY, partial_ok: true })];
+  const { sent, run, text } = await message(
+    { tools, events: true },
+    call("0", "w", { p: 1 }),
+    call("1", "w", { p: 1 }),
+    call("2", "failing", {}),
+    call("3", "z", { p: "{{w[1].data.v}}" }),
+    call("4", "z", { p: "{{failing.data.v}}", q: "{{w.data.v}}" }),
+  );
+  assert.deepEqual(
+    sent.map(({ tool }) => tool),
+    ["failing"],
+  );
+  assert.equal(run.pending.length, 1);
+  assert.equal(text.match(/waits for a person's approval/g)?.length, 2);
+});
+
+test("what is filled in is as long as arguments may be, however often it is referred to", async () => {
+  const tools = [toolNamed("x", ANY), toolNamed("z", ANY)];
+  const text = (times: number) => call("1", "z", { p: "{{x.data.s}}".repeat(times) });
+  const { sent } = await message({ tools }, call("0", "x", {}), text(10));
+  assert.equal(`${sent[1]?.args["p"]}`.length, 1_000_000);
+  const { sent: once, target } = await message({ tools }, call("0", "x", {}), text(50_000));
+  assert.equal(once.length, 1);
+  assert.match(`${answersIn(target.asked(1))[1]?.error}`, /longer than 1048576 characters/);
+});
+
+test("in a dry run nothing is said of what only a result could tell", async () => {
+  const tools = [toolNamed("x", ANY), toolNamed("z", ANY)];
+  const { target } = await message(
+    { tools, dryRun: true },
+    call("0", "x", {}),
+    call("1", "z", { p: "{{x.data.v}}" }),
+  );
+  assert.match(
+    `${answersIn(target.asked(1))[1]?.error}`,
+    /Not checked: .*"x", which a dry run does not bring/,
+  );
+});
+
+test("a thought refers to nothing", async () => {
+  const tools = [toolNamed("x", ANY), toolNamed("z", { thought: true })];
+  const { sent } = await message(
+    { tools },
+    call("0", "x", {}),
+    call("1", "z", { thought: "not {{z.data.v}}", city: "in {{x.data.v}}" }),
+  );
+  assert.deepEqual(sent[1]?.args, { city: "in 5" });
+});
+
+test("with partial_ok a failed call can be asked for its success and its error", async () => {
+  const tools = [toolNamed("failing", ANY), toolNamed("z", { ...ANY, partial_ok: true })];
+  const { sent } = await message(
+    { tools },
+    call("0", "failing", {}),
+    call("1", "z", { ok: "{{failing.success}}", why: "{{failing.error}}", v: "{{failing.data.v}}" }),
+  );
+  const { ok, why, v } = sent[1]?.args ?? {};
+  assert.deepEqual([ok, v], [false, null]);
+  assert.match(`${why}`, /503/);
+});
+
+test("what the client answers after the message cannot be referred to in it", async () => {
+  const mine = { type: "function", function: { name: "mine", parameters: {} } } as const;
+  const { text } = await message(
+    { tools: [toolNamed("x", ANY)], request: { tools: [mine] }, events: true },
+    call("0", "mine", {}),
+    call("1", "x", { p: "{{mine.data.v}}" }),
+  );
+  assert.match(text, /the result of \\"mine\\" comes only after this message/);
+});

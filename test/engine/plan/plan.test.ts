@@ -1,14 +1,15 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
+import { MAX_MESSAGE } from "../../../src/core/schema/message.ts";
 import { type PlanCall, planCalls } from "../../../src/engine/plan/plan.ts";
-import { explainPlan } from "../../../src/engine/plan/plan-fault.ts";
+import { explainPlan, type PlanFault } from "../../../src/engine/plan/plan-fault.ts";
 
 const OFFERED = new Set(["a", "b", "c", "d"]);
 const plan = (...calls: [name: string, ...refs: string[]][]) =>
   planCalls(
     calls.map(([name, ...refs]): PlanCall => ({ name, args: { p: refs.map((ref) => `{{${ref}}}`) } })),
-    (name) => OFFERED.has(name),
+    (name) => (OFFERED.has(name) ? "gateway" : name === "mine" ? "client" : "unknown"),
   );
 const needs = (...calls: Parameters<typeof plan>) => plan(...calls).map((step) => step.needs);
 const faults = (...calls: Parameters<typeof plan>) => plan(...calls).map(({ fault }) => fault?.kind);
@@ -95,4 +96,46 @@ test("a plan without faults can run in the model's order, and a fault is found w
       }
     }),
   );
+});
+
+test("many references are as many as the calls that they lead to", () => {
+  const calls = Array.from({ length: 8 }, (_, at) => ["t", ...Array(20_000).fill(`t[${at - 1}].data`)]);
+  calls[0] = ["t"];
+  const begin = performance.now();
+  const steps = plan(...(calls as [string, ...string[]][]));
+  assert.deepEqual(
+    steps.map((step) => step.needs),
+    calls.map((_, at) => (at === 0 ? [] : [at - 1])),
+  );
+  assert.ok(performance.now() - begin < 5_000);
+});
+
+test("no sentence is longer than a model is told, whatever is named in it", () => {
+  const [name, other] = ["n".repeat(64), "m".repeat(64)];
+  const reference = { text: `{{${name}${".p".repeat(31)}}}`, name, index: 0, path: ["data"] };
+  const earlier = [other, name, other];
+  const faults: PlanFault[] = [
+    { kind: "unknown", reference, times: 3, owner: "gateway", earlier },
+    ...(["gateway", "client", "unknown"] as const).map((owner) => ({
+      kind: "unknown" as const,
+      reference,
+      times: 0,
+      owner,
+      earlier,
+    })),
+    { kind: "cycle", reference, names: [name, other, name, other, name] },
+    { kind: "order", reference },
+    { kind: "member", reference },
+    { kind: "nowhere", reference, missing: name, before: ["data", other, name], names: earlier },
+    { kind: "type", reference, at: [name, name], gives: "string or number", takes: "integer or boolean" },
+    { kind: "size", reference, limit: 1_048_576 },
+    ...(["failed", "waiting", "dry_run"] as const).map((kind) => ({ kind, name })),
+  ];
+  for (const fault of faults) {
+    for (const locale of ["en", "zh"] as const) {
+      const text = explainPlan(fault, locale);
+      assert.ok(text.length <= MAX_MESSAGE[locale], `${text.length}: ${text}`);
+      assert.ok(!text.endsWith("…"), text);
+    }
+  }
 });
