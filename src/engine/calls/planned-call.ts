@@ -104,7 +104,11 @@ export async function judge(
 }
 
 /** Tells what each gate said of a call. */
-export function note(run: Run, { id }: Pick<ToolCall, "id">, { verdicts, tool }: Passage): void {
+export function note(
+  run: Run,
+  { id }: Pick<ToolCall, "id">,
+  { verdicts, tool }: Pick<Passage, "verdicts" | "tool">,
+): void {
   for (const verdict of verdicts) {
     const said = { tool, gate: verdict.gate, pass: verdict.pass };
     run.scope.verdict({ ...said, ...(!verdict.pass && { problem: verdict.problem }) }, id);
@@ -114,7 +118,15 @@ export function note(run: Run, { id }: Pick<ToolCall, "id">, { verdicts, tool }:
   }
 }
 
-type Refusal = Extract<Verdict, { pass: false }>;
+/** Refuses a call before its turn, with what a gate will say of it then. */
+export function refuseEarly(run: Run, planned: PlannedCall, tool: RegisteredTool, refusal: Refusal): void {
+  planned.record.gates = [refusal];
+  planned.record.version = tool.definition.version;
+  note(run, planned.call, { tool: tool.definition.name, verdicts: [refusal] });
+  refuseByGate(run, planned, tool, refusal);
+}
+
+export type Refusal = Extract<Verdict, { pass: false }>;
 
 function refuseByGate(run: Run, planned: PlannedCall, tool: RegisteredTool, refusal: Refusal): PlannedCall {
   refuse(run, planned, refusal);

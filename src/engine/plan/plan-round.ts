@@ -1,13 +1,18 @@
-import type { JsonValue } from "../../core/json/value.ts";
+import type { JsonPath, JsonValue } from "../../core/json/value.ts";
+import type { EarlyBudget } from "../../core/schema/early-check.ts";
+import { explain } from "../../core/schema/message.ts";
+import { parameterOf } from "../../core/schema/place.ts";
+import type { Problem } from "../../core/schema/problem.ts";
 import { canBecome, SchemaShape, typesText } from "../../core/schema/schema-shape.ts";
-import { type PlannedCall, refuse } from "../calls/planned-call.ts";
+import { type PlannedCall, refuse, refuseEarly } from "../calls/planned-call.ts";
 import { type CheckedCall, takeThought } from "../gates/gate.ts";
 import { syntaxGate } from "../gates/syntax.ts";
 import type { RegisteredTool } from "../registry/tool-snapshot.ts";
+import { hopelessAt, MAX_WORK } from "../reply/hopeless-calls.ts";
 import type { Run } from "../run-state.ts";
 import { type PlanStep, planCalls } from "./plan.ts";
 import { codeOf, explainPlan, type PlanFault, problemOf } from "./plan-fault.ts";
-import { type PlacedReference, REFERENCE_MARK } from "./references.ts";
+import { findReferences, type PlacedReference, REFERENCE_MARK } from "./references.ts";
 
 /** Plans the calls of a round, and refuses those whose references cannot come to anything. */
 export function planRound(run: Run, planned: readonly PlannedCall[]): PlanStep[] {
@@ -21,8 +26,42 @@ export function planRound(run: Run, planned: readonly PlannedCall[]): PlanStep[]
     const fault = step.fault ?? promised(run, entry, step.references);
     if (entry.result) continue;
     if (fault) refuseByPlan(run, entry, fault);
+    else if (step.references.length > 0) refuseHopeless(run, entry, calls[at]?.args);
   }
   return plan;
+}
+
+/** What a call with references brings along itself is judged before anything runs. */
+function refuseHopeless(run: Run, entry: PlannedCall, args: JsonValue = null): void {
+  const { tool } = entry;
+  const problem = tool && hopelessIn(tool, args, [], { left: MAX_WORK });
+  if (!problem) return;
+  refuseEarly(run, entry, tool, {
+    gate: "schema",
+    pass: false,
+    code: "arguments_invalid",
+    problem: problem.kind,
+    feedback: explain(problem, run.locale),
+    path: parameterOf(problem),
+  });
+}
+
+/** The first of the largest parts without references that can never fit. */
+function hopelessIn(
+  tool: RegisteredTool,
+  value: JsonValue,
+  path: JsonPath,
+  budget: EarlyBudget,
+): Problem | undefined {
+  if (budget.left <= 0) return undefined;
+  if (findReferences(value).length === 0) return hopelessAt(tool, path, value, budget);
+  if (typeof value !== "object" || value === null) return undefined;
+  for (const [key, member] of Object.entries(value)) {
+    const step = Array.isArray(value) ? Number(key) : key;
+    const problem = hopelessIn(tool, member, [...path, step], budget);
+    if (problem) return problem;
+  }
+  return undefined;
 }
 
 /** The arguments of a call that may refer to another, as the syntax gate reads them. */

@@ -21,8 +21,8 @@ export interface HopelessNote {
   after: number;
 }
 
-/** The work that looking at the values of one call may be; after that nothing more is said of it. */
-const MAX_WORK = 100_000;
+/** The work that looking at the values of one call may be, in places visited; after that nothing more is said of it. */
+export const MAX_WORK = 100_000;
 
 /** What looking at a call has come to. */
 interface Looks {
@@ -70,7 +70,7 @@ export class HopelessCalls {
     if (this.#notes.has(call.id) || typeof path[0] !== "string" || looks.budget.left <= 0) return undefined;
     looks.refers ||= typeof value === "string" && value.includes(REFERENCE_MARK);
     if (!isAppended(call, looks) || looks.refers) return undefined;
-    const problem = problemOf(tool, path, value, looks.budget);
+    const problem = hopelessAt(tool, path, value, looks.budget);
     if (!problem) return undefined;
     const note: HopelessNote = {
       path: spell(path),
@@ -133,8 +133,11 @@ function isAppended({ fragments }: OpenCall, looks: Looks): boolean {
   return looks.isAppended;
 }
 
-/** The arguments are judged as they are and, if they do not fit, as the normalisers make them; a value must fit in neither. */
-function problemOf(
+/**
+ * Why no arguments with this value at this path pass the schema gate; `undefined` if some could. They are judged as they are and, if they do
+ * not fit, as the normalisers make them; a value must fit in neither.
+ */
+export function hopelessAt(
   { schema, rules }: RegisteredTool,
   path: JsonPath,
   value: JsonValue,

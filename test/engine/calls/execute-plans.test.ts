@@ -162,6 +162,42 @@ test("with partial_ok a failed call can be asked for its success and its error",
   assert.match(`${why}`, /503/);
 });
 
+test("what a call with references brings along itself is judged before anything runs", async () => {
+  const parameters = {
+    type: "object",
+    properties: { n: { type: "integer" }, p: {}, list: { type: "array", items: { type: "integer" } } },
+  };
+  const tools = [toolNamed("x", ANY), toolNamed("z", { parameters })];
+  for (const args of [
+    { n: "many", p: "{{x.data.v}}" },
+    { list: [1, "{{x.data.v}}", "many"], p: 1 },
+  ]) {
+    const order: string[] = [];
+    const transport = fakeTransport(() => {
+      order.push("sent");
+      return toolReply({ v: 5 });
+    });
+    const { target, run, text } = await message(
+      { tools, transport, events: true },
+      call("0", "x", {}),
+      call("1", "z", args),
+    );
+    assert.match(`${answersIn(target.asked(1))[1]?.error}`, /must be an integer.*"many"/);
+    assert.ok(text.indexOf("tool.rejected") < text.indexOf("tool.started"));
+    assert.deepEqual(
+      run.record.rounds[0]?.calls[1]?.gates.map(({ gate, pass }) => [gate, pass]),
+      [["schema", false]],
+    );
+    assert.deepEqual(order, ["sent"]);
+  }
+  const { sent } = await message(
+    { tools },
+    call("0", "x", {}),
+    call("1", "z", { n: "5", list: "{{x.data.v}}" }),
+  );
+  assert.deepEqual(sent[1]?.args, { n: 5, list: [5] });
+});
+
 test("what the client answers after the message cannot be referred to in it", async () => {
   const mine = { type: "function", function: { name: "mine", parameters: {} } } as const;
   const { text } = await message(
