@@ -1,5 +1,8 @@
+import { stringifyJson } from "../json/stringify.ts";
 import { isObject, type JsonObject, type JsonValue } from "../json/value.ts";
 import { typeSet } from "./json-types.ts";
+import { SchemaRejected } from "./schema-rejected.ts";
+import { spellOut, TooLarge } from "./spell-out.ts";
 
 /** Something that calls made for an earlier schema may not fit any more. */
 export interface BreakingChange {
@@ -11,88 +14,92 @@ export interface BreakingChange {
 
 /** Changes that are listed. */
 const MAX_CHANGES = 50;
-const MAX_DEPTH = 32;
+const MAX_DEPTH = 64;
 
 /**
- * What a new schema refuses that the old one took, as far as `properties`, `required`, `additionalProperties`, `items`, `type`, `enum`, `const`,
- * `pattern`, `format` and the bounds of numbers, texts and lists tell. References and combinations are compared as texts: any difference
- * in them is named.
+ * What a new schema refuses that the old one took. References are followed and annotations do not count. Members, elements, types,
+ * values and bounds are compared; of combinations and of what places depend on others, any difference is named.
+ * Empty where one of the two is a schema that no tool may have.
  */
 export function breakingChanges(
   before: JsonObject | undefined,
   after: JsonObject | undefined,
 ): BreakingChange[] {
+  if (isSame(before, after)) return [];
   const changes: BreakingChange[] = [];
-  compare(before ?? CLOSED, after ?? CLOSED, "", true, changes, 0);
+  try {
+    compare(spellOut(before), spellOut(after), "", changes, 0);
+  } catch (error) {
+    if (error instanceof TooLarge) return [{ path: "", change: "is too large to be compared" }];
+    if (!(error instanceof SchemaRejected)) throw error;
+  }
   return changes.slice(0, MAX_CHANGES);
 }
-
-/** A tool without parameters takes none. */
-const CLOSED: JsonObject = { type: "object", properties: {}, additionalProperties: false };
 
 function compare(
   before: JsonObject,
   after: JsonObject,
   path: string,
-  isRoot: boolean,
   changes: BreakingChange[],
   depth: number,
 ): void {
-  if (depth > MAX_DEPTH || changes.length >= MAX_CHANGES || JSON.stringify(before) === JSON.stringify(after))
+  if (changes.length >= MAX_CHANGES || isSame(before, after)) return;
+  if (depth > MAX_DEPTH) {
+    changes.push({ path, change: "is another one" });
     return;
+  }
   const add = (keyword: string, change: string): void => {
-    changes.push({ path: path === "" ? keyword : `${path}.${keyword}`, change });
+    changes.push({ path: under(path, keyword), change });
   };
   compareTypes(before, after, add);
   compareValues(before, after, add);
   compareBounds(before, after, add);
-  for (const keyword of WHOLE) {
-    const isNew =
-      after[keyword] !== undefined && JSON.stringify(after[keyword]) !== JSON.stringify(before[keyword]);
-    if (isNew) add(keyword, "is new or another one");
-  }
+  compareWhole(before, after, add);
   compareRequired(before, after, add);
-  compareMembers(membersOf(before, isRoot), membersOf(after, isRoot), path, changes, depth);
-  const [itemsBefore, itemsAfter] = [before["items"], after["items"]];
-  if (isObject(itemsAfter)) {
-    compare(
-      isObject(itemsBefore) ? itemsBefore : {},
-      itemsAfter,
-      under(path, "items"),
-      false,
-      changes,
-      depth + 1,
-    );
-  }
+  const inside: Inside = (was, is, place) => compareMember(was, is, place, changes, depth);
+  compareMembers(before, after, path, inside, add);
+  compareElements(before, after, path, inside, add);
+  compareReference(before["$ref"], after["$ref"], inside, under(path, "$ref"), add);
 }
 
 type Add = (keyword: string, change: string) => void;
 
-/** Keywords whose every difference may refuse something. */
-const WHOLE = [
-  "pattern",
-  "format",
-  "multipleOf",
-  "$ref",
+/** Compares what judges one place inside; `undefined` takes everything. */
+type Inside = (before: JsonValue | undefined, after: JsonValue | undefined, path: string) => void;
+
+const isSame = (a: JsonValue | undefined, b: JsonValue | undefined): boolean =>
+  a === b || (a !== undefined && b !== undefined && stringifyJson(a) === stringifyJson(b));
+
+/** Keywords that refuse something wherever they are new or differ. */
+const REFUSING = ["pattern", "format", "multipleOf", "not", "propertyNames", "dependentRequired"];
+
+/** Keywords that also refuse something where they are gone, since others say what is left over. */
+const ENTWINED = [
   "allOf",
   "anyOf",
   "oneOf",
-  "not",
   "if",
   "then",
   "else",
   "prefixItems",
+  "additionalItems",
   "contains",
+  "minContains",
+  "maxContains",
   "patternProperties",
-  "propertyNames",
-  "dependentRequired",
   "dependentSchemas",
   "dependencies",
   "unevaluatedProperties",
   "unevaluatedItems",
-  "$defs",
-  "definitions",
 ];
+
+function compareWhole(before: JsonObject, after: JsonObject, add: Add): void {
+  for (const keyword of [...REFUSING, ...ENTWINED]) {
+    if (isSame(before[keyword], after[keyword])) continue;
+    if (after[keyword] !== undefined) add(keyword, "is new or another one");
+    else if (ENTWINED.includes(keyword)) add(keyword, "is gone");
+  }
+}
 
 function compareTypes(before: JsonObject, after: JsonObject, add: Add): void {
   if (after["type"] === undefined) return;
@@ -105,7 +112,7 @@ function compareTypes(before: JsonObject, after: JsonObject, add: Add): void {
 const namesIn = (type: JsonValue): string[] => (Array.isArray(type) ? type : [type]).map(String);
 
 function compareValues(before: JsonObject, after: JsonObject, add: Add): void {
-  if (after["const"] !== undefined && JSON.stringify(after["const"]) !== JSON.stringify(before["const"])) {
+  if (after["const"] !== undefined && !isSame(after["const"], before["const"])) {
     add("const", "is new or another one");
   }
   const is = after["enum"];
@@ -115,13 +122,13 @@ function compareValues(before: JsonObject, after: JsonObject, add: Add): void {
     add("enum", "takes only some values now");
     return;
   }
-  const left = new Set(is.map((value) => JSON.stringify(value)));
-  const gone = was.filter((value) => !left.has(JSON.stringify(value)));
+  const left = new Set(is.map((value) => stringifyJson(value)));
+  const gone = was.filter((value) => !left.has(stringifyJson(value)));
   if (gone.length > 0)
     add(
       "enum",
       `does not take ${gone
-        .map((value) => JSON.stringify(value))
+        .map((value) => stringifyJson(value))
         .slice(0, 5)
         .join(", ")} any more`,
     );
@@ -155,41 +162,53 @@ function compareRequired(before: JsonObject, after: JsonObject, add: Add): void 
 
 const listOf = (value: JsonValue | undefined): readonly JsonValue[] => (Array.isArray(value) ? value : []);
 
-/** A schema's members: those that are named, and what the others must be. */
-interface Members {
-  named: ReadonlyMap<string, JsonValue>;
-  others: JsonValue;
-}
-
-function membersOf(schema: JsonObject, isRoot: boolean): Members {
-  const properties = isObject(schema["properties"]) ? schema["properties"] : {};
-  return { named: new Map(Object.entries(properties)), others: othersOf(schema, isRoot) };
-}
-
-function compareMembers(
-  was: Members,
-  is: Members,
-  path: string,
-  changes: BreakingChange[],
-  depth: number,
-): void {
+function compareMembers(before: JsonObject, after: JsonObject, path: string, inside: Inside, add: Add): void {
+  const [was, is] = [namedIn(before), namedIn(after)];
   const place = (name: string) => `${under(path, "properties")}.${name}`;
-  for (const [name, member] of was.named) {
-    compareMember(member, is.named.get(name) ?? is.others, place(name), changes, depth);
+  const others = after["additionalProperties"] ?? after["unevaluatedProperties"];
+  for (const [name, member] of was) inside(member, is.get(name) ?? others, place(name));
+  // What was not named before was taken as the others were, or as something beside them says.
+  const wereUnnamed = before["patternProperties"] === undefined ? before["additionalProperties"] : true;
+  for (const [name, member] of is) {
+    if (!was.has(name)) inside(wereUnnamed, member, place(name));
   }
-  for (const [name, member] of is.named) {
-    // What was not named before was taken as the others were.
-    if (!was.named.has(name)) compareMember(was.others, member, place(name), changes, depth);
-  }
-  const others = under(path, "additionalProperties");
-  if (is.others === false && was.others !== false) {
-    changes.push({ path: others, change: "refuses members that are not named now" });
-  } else if (isObject(is.others)) compareMember(was.others, is.others, others, changes, depth);
+  const [wereOthers, areOthers] = [before["additionalProperties"], after["additionalProperties"]];
+  if (areOthers === false && wereOthers !== false) {
+    add("additionalProperties", "refuses members that are not named now");
+  } else if (isObject(areOthers)) inside(wereOthers, areOthers, under(path, "additionalProperties"));
 }
 
-/** What members that are not named must be. At the root they are forbidden unless the schema says otherwise. */
-function othersOf(schema: JsonObject, isRoot: boolean): JsonValue {
-  return schema["additionalProperties"] ?? !isRoot;
+/** What a reference beside other keywords names, or how far up a circle it leads. */
+function compareReference(
+  before: JsonValue | undefined,
+  after: JsonValue | undefined,
+  inside: Inside,
+  path: string,
+  add: Add,
+): void {
+  if (typeof after === "number" && before !== after) add("$ref", "is new or another one");
+  else inside(before, after, path);
+}
+
+function namedIn(schema: JsonObject): ReadonlyMap<string, JsonValue> {
+  return new Map(Object.entries(isObject(schema["properties"]) ? schema["properties"] : {}));
+}
+
+function compareElements(
+  before: JsonObject,
+  after: JsonObject,
+  path: string,
+  inside: Inside,
+  add: Add,
+): void {
+  const [was, is] = [before["items"], after["items"]];
+  if (Array.isArray(is)) {
+    if (!isSame(was, is)) add("items", "is new or another one");
+    return;
+  }
+  // Elements that `items` judged are left over without it.
+  const judges = is ?? (was === undefined ? undefined : after["unevaluatedItems"]);
+  inside(Array.isArray(was) ? undefined : was, judges, under(path, "items"));
 }
 
 function compareMember(
@@ -200,11 +219,8 @@ function compareMember(
   depth: number,
 ): void {
   if (before === false || after === true || after === undefined) return;
-  if (after === false) {
-    changes.push({ path, change: "is gone" });
-    return;
-  }
-  if (isObject(after)) compare(isObject(before) ? before : {}, after, path, false, changes, depth + 1);
+  if (after === false) changes.push({ path, change: "is gone" });
+  else if (isObject(after)) compare(isObject(before) ? before : {}, after, path, changes, depth + 1);
 }
 
 const under = (path: string, step: string): string => (path === "" ? step : `${path}.${step}`);

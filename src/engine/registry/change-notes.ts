@@ -11,7 +11,7 @@ export function changeNotes(
     const message = `It ${change}: calls made for the version before may be refused.`;
     return note(
       "breaking_change",
-      `parameters.${path}`,
+      path === "" ? "parameters" : `parameters.${path}`,
       message,
       'a "canary" of the new version first, or a new name',
     );
