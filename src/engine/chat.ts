@@ -121,9 +121,10 @@ export class ChatEngine {
 
   async #run(call: ChatCall, open: OpenRun): Promise<ChatChunk | undefined> {
     const { request, caller } = call;
-    const tools = this.#deps.registry.snapshot().forSession(canaryKey({ ...call, caller: caller.name }));
+    const inForce = this.#deps.registry.snapshot();
+    const tools = inForce.forSession(canaryKey({ ...call, caller: caller.name }));
     const session = await this.#session(call, tools);
-    const selection = await this.#selection(call, tools, session);
+    const selection = await this.#selection(call, inForce, session);
     const { isElevated } = session;
     const offer = makeOffer(request, tools, caller, call.toolsHeader, {
       isElevated,
@@ -179,7 +180,7 @@ export class ChatEngine {
     }
   }
 
-  /** Tools are chosen where there are more than may be offered. */
+  /** Tools are chosen where there are more than may be offered, all sessions by what the versions in force say of themselves. */
   async #selection({ request }: ChatCall, snapshot: ToolSnapshot, session: RunSession): Promise<Selecting> {
     const { toolIndex: index, maxTools: max } = this.#deps;
     if (snapshot.names.length > max) await index.update(snapshot);

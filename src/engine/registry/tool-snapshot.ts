@@ -133,15 +133,34 @@ export function createSnapshot(revision: number, tools: Iterable<RegisteredTool>
   const byName = new Map([...unsorted].sort(([a], [b]) => (a < b ? -1 : 1)));
   const names = Object.freeze([...byName.keys()]);
   const list = Object.freeze([...byName.values()]);
-  const hasCanaries = list.some(({ canary }) => canary !== undefined);
+  const withCanary = list.filter(({ canary }) => canary !== undefined);
   const snapshot: ToolSnapshot = Object.freeze({
     revision,
     names,
     get: (name: string) => byName.get(name),
     list: () => list,
-    forSession: (key: string) => (hasCanaries ? createSnapshot(revision, chosenFor(key, list)) : snapshot),
+    forSession(key: string) {
+      const canaries = canariesFor(key, withCanary);
+      return canaries.size === 0 ? snapshot : replacing(snapshot, canaries);
+    },
   });
   return snapshot;
+}
+
+/** The same tools but for a few; it costs nothing for the others. */
+function replacing(snapshot: ToolSnapshot, others: ReadonlyMap<string, RegisteredTool>): ToolSnapshot {
+  let list: readonly RegisteredTool[] | undefined;
+  const replaced: ToolSnapshot = Object.freeze({
+    revision: snapshot.revision,
+    names: snapshot.names,
+    get: (name: string) => others.get(name) ?? snapshot.get(name),
+    list() {
+      list ??= Object.freeze(snapshot.list().map((tool) => others.get(tool.definition.name) ?? tool));
+      return list;
+    },
+    forSession: () => replaced,
+  });
+  return replaced;
 }
 
 /** By what a session is told apart for canaries; one that nobody named is as long as its run. */
@@ -155,12 +174,14 @@ export function canaryKey(of: {
 }
 
 /** Each tool on its own, so that the canaries of two tools do not always meet. */
-function chosenFor(key: string, tools: readonly RegisteredTool[]): RegisteredTool[] {
-  return tools.map((tool) => {
-    const { canary } = tool;
-    if (!canary || shareOf(`${tool.definition.name} ${key}`) >= canary.percent) return tool;
-    return { ...canary.tool, isCanary: true };
-  });
+function canariesFor(key: string, tools: readonly RegisteredTool[]): Map<string, RegisteredTool> {
+  return new Map(
+    tools.flatMap(({ definition: { name }, canary }): [string, RegisteredTool][] =>
+      canary && shareOf(`${name} ${key}`) < canary.percent
+        ? [[name, Object.freeze({ ...canary.tool, isCanary: true })]]
+        : [],
+    ),
+  );
 }
 
 /** A number from 0 to below 100, always the same for a text. */
