@@ -13,6 +13,7 @@ import { ToolHealth } from "./engine/calls/tool-health.ts";
 import { ChatEngine } from "./engine/chat.ts";
 import { newId } from "./engine/new-id.ts";
 import type { Stores } from "./engine/ports/stores.ts";
+import { withoutCanary } from "./engine/registry/definition-faults.ts";
 import { ToolRegistry } from "./engine/registry/registry.ts";
 import type { RegisteredTool } from "./engine/registry/tool-snapshot.ts";
 import { UpstreamHealth } from "./engine/reply/upstream-health.ts";
@@ -99,7 +100,7 @@ export async function buildApp({ config, env, startTracing }: AppOptions): Promi
     newId,
   });
   const files = await watchToolFiles(config.toolsDir, {
-    check: (input) => registry.check(input),
+    check: (input) => withoutCanary(registry.check(input)),
     onChange: (tools) => registry.setFileTools(tools),
     onProblem: (problem) => log.warn({ stage: "tool_files", status: "refused", ...problem }),
   });

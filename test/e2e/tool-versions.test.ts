@@ -46,6 +46,13 @@ test("a canary gets its share of the sessions, always the same ones", async (t) 
   await put(gateway, tools.urlOf("canary"));
   const wrong = await put(gateway, tools.urlOf("stable"), { canary: { version: 7, percent: 30 } });
   assert.deepEqual([wrong.status, wrong.body.error.details[0].path], [422, "canary.version"]);
+  const linted = await rest(gateway, "POST", "/tools/lint", {
+    name: "get_weather",
+    level: "read",
+    http: { method: "POST", url: tools.urlOf("stable") },
+    canary: { version: 7, percent: 30 },
+  });
+  assert.deepEqual([linted.body.valid, linted.body.faults[0].path], [false, "canary.version"]);
   const { body } = await put(gateway, tools.urlOf("stable"), { canary: { version: 2, percent: 30 } });
   assert.deepEqual(body.canary, { version: 2, percent: 30 });
   const ask100 = () =>

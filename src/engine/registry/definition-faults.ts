@@ -1,3 +1,4 @@
+import { type CheckedTool, refusedDefinition } from "../../core/tool-definition.ts";
 import { GatewayError } from "../../errors.ts";
 
 /** A fault of a definition that nobody is waiting for: in a file, or in the store of an earlier version. */
@@ -37,4 +38,11 @@ export function problemsOf(source: string, error: GatewayError, prefix = ""): To
     path: prefix !== "" && path !== "" ? `${prefix}.${path}` : prefix + path,
     message: message ?? error.message,
   }));
+}
+
+/** A checked tool from a file, where there are no versions that a canary could be. Throws `invalid_tool_definition` for one. */
+export function withoutCanary(checked: CheckedTool): CheckedTool {
+  if (!checked.definition.canary) return checked;
+  const message = '"canary": a tool in a file has no other versions; store it over the API instead.';
+  throw refusedDefinition([{ reason: "unknown_version", path: "canary", message }]);
 }

@@ -2,6 +2,7 @@ import { mergePatch } from "../../core/json/merge-patch.ts";
 import type { JsonObject, JsonValue } from "../../core/json/value.ts";
 import { compileSchema } from "../../core/schema/compile-schema.ts";
 import type { CompiledSchema } from "../../core/schema/compiled-schema.ts";
+import type { ToolDefinition } from "../../core/tool.ts";
 import { type CheckedTool, checkToolDefinition, refusedDefinition } from "../../core/tool-definition.ts";
 import type { AllowUrl } from "../../core/tool-endpoint.ts";
 import { type LintNote, note } from "../../core/tool-lint-note.ts";
@@ -35,6 +36,13 @@ export interface RegistryOptions {
   /** The network policy for tool URLs. */
   allowUrl?: AllowUrl;
   onProblem?: (problem: ToolProblem) => void;
+}
+
+/** What is in force under a name: in the store, or else in a file. */
+interface Current {
+  stored: StoredTool | undefined;
+  etag: string | undefined;
+  definition: ToolDefinition | undefined;
 }
 
 /** A tool that was stored, and what calls made for the version before would not fit in it. */
@@ -108,12 +116,19 @@ export class ToolRegistry {
     return checked;
   }
 
+  /** Judges as `put` does and stores nothing. Throws as `put` does. */
+  async judge(input: unknown): Promise<CheckedTool> {
+    const checked = this.check(input);
+    await this.#canary(checked.definition);
+    return checked;
+  }
+
   /** Creates or replaces. Throws what `check` throws, `precondition_failed`, or `store_unavailable`. */
   put(name: string, input: unknown, allows?: Precondition): Promise<Written & { created: boolean }> {
     return this.#serially(async () => {
-      const { stored, etag } = await this.#current(name, allows);
-      const written = await this.#write(this.check(named(name, input)), stored);
-      return { ...written, created: etag === undefined };
+      const current = await this.#current(name, allows);
+      const written = await this.#write(this.check(named(name, input)), current);
+      return { ...written, created: current.etag === undefined };
     });
   }
 
@@ -121,28 +136,29 @@ export class ToolRegistry {
   create(input: unknown): Promise<Written> {
     return this.#serially(async () => {
       const name = isObject(input) && "name" in input ? String(input.name) : "";
-      const { etag } = await this.#current(name);
-      if (etag !== undefined) throw new GatewayError("tool_exists", `There is a tool "${name}" already.`);
-      return this.#write(this.check(input), undefined);
+      const current = await this.#current(name);
+      if (current.etag !== undefined)
+        throw new GatewayError("tool_exists", `There is a tool "${name}" already.`);
+      return this.#write(this.check(input), current);
     });
   }
 
   /** Applies a JSON Merge Patch (RFC 7396) to the definition. Throws as `put` does, and `tool_not_found`. */
   patch(name: string, patch: unknown, allows?: Precondition): Promise<Written> {
     return this.#serially(async () => {
-      const { stored, definition } = await this.#current(name, allows);
-      if (!definition) throw notFound(name);
-      const merged = mergePatch({ ...definition } as unknown as JsonObject, patch as JsonValue);
-      return this.#write(this.check(named(name, merged)), stored);
+      const current = await this.#current(name, allows);
+      if (!current.definition) throw notFound(name);
+      const merged = mergePatch({ ...current.definition } as unknown as JsonObject, patch as JsonValue);
+      return this.#write(this.check(named(name, merged)), current);
     });
   }
 
   /** Stores an earlier version again, as a new one. Throws as `put` does, `tool_not_found` and `version_not_found`. */
   rollback(name: string, version: number, allows?: Precondition): Promise<Written> {
     return this.#serially(async () => {
-      const { stored } = await this.#current(name, allows);
+      const current = await this.#current(name, allows);
       const earlier = (await this.versions(name)).find(({ definition }) => definition.version === version);
-      if (!earlier || !stored) {
+      if (!earlier || !current.stored) {
         throw new GatewayError(
           "version_not_found",
           `The store has no version ${version} of "${name.slice(0, 64)}".`,
@@ -151,7 +167,7 @@ export class ToolRegistry {
           },
         );
       }
-      return this.#write(this.check(earlier.definition), stored);
+      return this.#write(this.check(earlier.definition), current);
     });
   }
 
@@ -208,7 +224,7 @@ export class ToolRegistry {
   }
 
   /** What is in force under a name, after `allows` has agreed to change it. */
-  async #current(name: string, allows: Precondition = () => true) {
+  async #current(name: string, allows: Precondition = () => true): Promise<Current> {
     const stored = await this.#store.get(name);
     const file = this.#files.get(name);
     const etag = stored ? storedEtag(stored.definition.version) : file?.etag;
@@ -245,7 +261,7 @@ export class ToolRegistry {
     return { tool: toRegistered(this.check(other.definition), origin), percent: canary.percent };
   }
 
-  async #write(checked: CheckedTool, before: StoredTool | undefined): Promise<Written> {
+  async #write(checked: CheckedTool, { stored: before, definition }: Current): Promise<Written> {
     await this.#canary(checked.definition);
     const stored = await this.#store.put(checked.definition, before?.definition.version ?? 0);
     if (!stored)
@@ -253,7 +269,7 @@ export class ToolRegistry {
     const { name } = stored.definition;
     this.#stored.set(name, await this.#registered(checked, stored));
     const tool = this.#publish().get(name) as RegisteredTool;
-    return { tool, changes: before ? changeNotes(before.definition, checked.definition) : [] };
+    return { tool, changes: definition ? changeNotes(definition, checked.definition) : [] };
   }
 
   #publish(): ToolSnapshot {

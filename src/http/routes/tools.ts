@@ -39,9 +39,9 @@ function precondition({ headers }: FastifyRequest): Precondition {
 }
 
 /** What a definition would be answered with, without storing it. */
-function lint(registry: ToolRegistry, input: unknown) {
+async function lint(registry: ToolRegistry, input: unknown) {
   try {
-    const checked = registry.check(input);
+    const checked = await registry.judge(input);
     const lint = [...registry.advice(checked), ...registry.changesOf(checked.definition)];
     return { valid: true, faults: [], lint };
   } catch (error) {

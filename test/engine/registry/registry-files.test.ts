@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { afterEach, test } from "node:test";
 import type { Stores } from "../../../src/engine/ports/stores.ts";
+import { withoutCanary } from "../../../src/engine/registry/definition-faults.ts";
 import { ToolRegistry } from "../../../src/engine/registry/registry.ts";
 import { openSqlite } from "../../../src/stores/sqlite.ts";
 
@@ -79,4 +80,48 @@ test("a file tool can be patched into a stored one, but not deleted", async () =
   const { tool: patched } = await registry.patch("a", { description: "patched" });
   assert.equal(patched.definition.version, 1);
   assert.equal(textOf(registry, "a"), "patched");
+});
+
+test("a stored tool that takes less than the file tool it hides is noted", async () => {
+  const registry = await open();
+  const withParameters = (names: string[]) => ({
+    ...definition("a", "x"),
+    parameters: { type: "object", properties: Object.fromEntries(names.map((name) => [name, {}])) },
+  });
+  const tool = registry.check(withParameters(["p", "q"]));
+  registry.setFileTools([{ file: "tools/a.yaml", tool, updatedAt: 1 }]);
+  const { changes } = await registry.put("a", withParameters(["p"]));
+  assert.deepEqual(
+    changes.map(({ reason, path }) => [reason, path]),
+    [["breaking_change", "parameters.properties.q"]],
+  );
+});
+
+test("a canary in a file is refused: there is nothing it could be a version of", async () => {
+  const registry = await open();
+  const checked = registry.check({ ...definition("a", "x"), canary: { version: 1, percent: 5 } });
+  assert.throws(() => withoutCanary(checked), /"canary": a tool in a file has no other versions/);
+  const plain = registry.check(definition("a", "x"));
+  assert.equal(withoutCanary(plain), plain);
+});
+
+test("only what some sessions get in another version differs between the snapshots of sessions", async () => {
+  const registry = await open();
+  for (const text of ["canary", "stable"]) await registry.put("b", definition("b", text));
+  await registry.put("a", definition("a", "other"));
+  const half = { ...definition("b", "stable"), canary: { version: 1, percent: 50 } };
+  await registry.put("b", half);
+  const snapshot = registry.snapshot();
+  const sessions = Array.from({ length: 40 }, (_, n) => snapshot.forSession(`s${n}`));
+  const [own] = sessions.filter((one) => one !== snapshot);
+  assert.ok(own && sessions.includes(snapshot));
+  assert.equal(own.get("b")?.definition.description, "canary");
+  assert.equal(own.get("b")?.isCanary, true);
+  assert.equal(own.get("a"), snapshot.get("a"));
+  assert.deepEqual(
+    own.list().map((tool) => tool.definition.name),
+    own.names,
+  );
+  assert.equal(own.list()[1], own.get("b"));
+  assert.equal(own.revision, snapshot.revision);
 });
