@@ -32,7 +32,7 @@ const NAME_LIKE = /[_-]|\p{Ll}\p{Lu}|\d/u;
  *
  * 1. A tool that `tool_choice` forces is always there. Then come those that were used in the conversation or the session, the latest
  *    first, as long as half of the places are left for others; then those that the last message names; then the ranking by full text.
- * 2. Where nothing has to do with what is said, the first ones by name are offered.
+ * 2. Where nothing has to do with what is said, the first ones by name fill the places.
  * 3. The same conversation with the same tools gives the same choice, in the order of names, so that prompt caches hold.
  */
 export function selectTools(
@@ -53,8 +53,9 @@ export function selectTools(
   const before = [...usedIn(request.messages), ...used].filter((name) => byName.has(name));
   for (const name of [...new Set(before)].slice(0, Math.ceil(max / 2))) choose(name, "used");
   for (const name of namesIn(messages)) choose(name, "mentioned");
-  for (const [name, score] of ranked(messages, index)) choose(name, "ranked", score);
-  if (chosen.size === 0) for (const name of byName.keys()) choose(name, "fallback");
+  const fitting = ranked(messages, index).filter(([name]) => byName.has(name));
+  for (const [name, score] of fitting) choose(name, "ranked", score);
+  if (fitting.length === 0) for (const name of byName.keys()) choose(name, "fallback");
   const tools = permitted.filter(({ definition }) => chosen.has(definition.name));
   return { tools, why: tools.map(({ definition }) => chosen.get(definition.name) as SelectedTool) };
 }

@@ -1,14 +1,14 @@
 /** Characters of a text that are looked at: what a question is about stands at its beginning or its end. */
 const MAX_TEXT = 4_000;
 const WORD = /[\p{L}\p{N}]+/gu;
-/** Scripts that are written without spaces between words. */
+/** Scripts that are written without spaces between words, and Korean, whose words carry what belongs to them at their end. */
 const UNSPACED =
-  /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Myanmar}]+/gu;
+  /[\p{Script=Hangul}\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Myanmar}]+/gu;
 const LATIN = /^[a-z]+$/;
 
 /**
  * The terms of a text for a full-text search: words in lower case without accents, names taken apart at `_`, `-` and capitals, two
- * neighbouring characters at a time where a script has no spaces. Time is linear and bounded.
+ * neighbouring characters at a time where a script has no spaces and in Korean. Time is linear and bounded.
  */
 export function termsOf(text: string): string[] {
   const shortened =

@@ -17,6 +17,7 @@ const TOOLS = [
   tool("send_email", "Sends a message to a person", { keywords: ["mail", "write"] }),
   tool("translate", "Turns a text into another language"),
   tool("weather_cn", "查询城市的天气预报"),
+  tool("hotel_kr", "호텔 예약을 취소합니다"),
   tool("stock_price", "Price of a share", {
     parameters: {
       type: "object",
@@ -56,6 +57,7 @@ for (const [text, expected] of [
   ["what does it cost at NASDAQ", "stock_price"],
   ["translating this sentence", "translate"],
   ["北京明天天气怎么样？", "weather_cn"],
+  ["서울 호텔의 예약 취소해 주세요", "hotel_kr"],
   ["Je voudrais annuler mon BOOKING d'hotel", "cancelBooking"],
 ] as const) {
   test(`"${text}" finds ${expected}`, async () => {
@@ -108,6 +110,14 @@ test("a name that is mentioned wins over the ranking", async () => {
 
 test("where nothing fits the first ones by name are offered", async () => {
   assert.deepEqual(await chosen([user("zzz")]), { cancelBooking: "fallback", create_invoice: "fallback" });
+});
+
+test("where what is said fits nothing, tools that were used before have the first ones by name beside them", async () => {
+  assert.deepEqual(await chosen([user("zzz")], { max: 3, used: ["translate"] }), {
+    cancelBooking: "fallback",
+    create_invoice: "fallback",
+    translate: "used",
+  });
 });
 
 test("parts of a message without text are no hindrance", async () => {
@@ -170,4 +180,5 @@ test("terms", () => {
     assert.deepEqual(termsOf(a), termsOf(b), `${a} ${b}`);
   }
   assert.deepEqual(termsOf("北京天气API"), ["北京", "京天", "天气", "api"]);
+  assert.deepEqual(termsOf("날씨를 알려"), ["날씨", "씨를", "알려"]);
 });
