@@ -2,7 +2,8 @@ import { readFileSync } from "node:fs";
 import { Ajv, type ErrorObject } from "ajv";
 import { type Document, parseDocument } from "yaml";
 import { ConfigError, type ConfigFault, suggest } from "./config-faults.ts";
-import { SETTINGS, type SettingSchema, type Settings } from "./config-schema.ts";
+import { SETTINGS, type Settings } from "./config-schema.ts";
+import type { SettingSchema } from "./config-shapes.ts";
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 

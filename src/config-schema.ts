@@ -1,3 +1,18 @@
+import {
+  amount,
+  budget,
+  group,
+  list,
+  milliseconds,
+  oneOf,
+  type SettingSchema,
+  seconds,
+  section,
+  text,
+  whole,
+  yesOrNo,
+} from "./config-shapes.ts";
+
 /** What `toolweir.yaml` holds once it is checked and its defaults are filled in. */
 export interface Settings {
   host: string;
@@ -78,92 +93,6 @@ interface KeySettings {
   approve: boolean;
   rate?: object;
   budget?: KeyBudgetSettings;
-}
-
-/** The parts of JSON Schema that the settings use. `description` finishes the sentence "expected …". */
-export interface SettingSchema {
-  type: "object" | "array" | "string" | "integer" | "number" | "boolean";
-  description: string;
-  default?: unknown;
-  enum?: readonly string[];
-  minimum?: number;
-  maximum?: number;
-  minLength?: number;
-  minItems?: number;
-  pattern?: string;
-  required?: readonly string[];
-  properties?: Readonly<Record<string, SettingSchema>>;
-  additionalProperties?: false;
-  items?: SettingSchema;
-}
-
-/** Longest delay that a timer of Node takes; a longer one would fire at once. */
-const MAX_TIMER_MS = 2_147_483_647;
-
-function text(description: string, more: Partial<SettingSchema> = {}): SettingSchema {
-  return { type: "string", description, minLength: 1, ...more };
-}
-
-function oneOf(values: readonly string[], fallback?: string): SettingSchema {
-  const description = `one of ${values.join(", ")}`;
-  return { type: "string", description, enum: values, ...(fallback !== undefined && { default: fallback }) };
-}
-
-function whole(fallback: number | undefined, minimum: number, maximum = 1_000_000): SettingSchema {
-  const description = `a whole number from ${minimum} to ${maximum}`;
-  return {
-    type: "integer",
-    description,
-    minimum,
-    maximum,
-    ...(fallback !== undefined && { default: fallback }),
-  };
-}
-
-/** No bound where it is left out. */
-const budget = whole(undefined, 1, 1_000_000_000_000);
-
-const amount: SettingSchema = {
-  type: "number",
-  description: "a number from 0 to 1000000 with at most 6 decimals",
-  minimum: 0,
-  maximum: 1_000_000,
-};
-
-function yesOrNo(fallback: boolean): SettingSchema {
-  return { type: "boolean", description: "true or false", default: fallback };
-}
-
-function milliseconds(fallback: number): SettingSchema {
-  const schema = whole(fallback, 1, MAX_TIMER_MS);
-  return { ...schema, description: `${schema.description}, in milliseconds` };
-}
-
-function seconds(fallback: number, maximum: number): SettingSchema {
-  const schema = whole(fallback, 1, maximum);
-  return { ...schema, description: `${schema.description}, in seconds` };
-}
-
-function group(
-  properties: Readonly<Record<string, SettingSchema>>,
-  required: readonly string[] = [],
-): SettingSchema {
-  return {
-    type: "object",
-    description: `a group of settings (${Object.keys(properties).join(", ")})`,
-    additionalProperties: false,
-    properties,
-    required,
-  };
-}
-
-/** A group that is there even where the file leaves it out, so that the defaults of its members apply. */
-function section(properties: Readonly<Record<string, SettingSchema>>): SettingSchema {
-  return { ...group(properties), default: {} };
-}
-
-function list(items: SettingSchema, description: string, fallback: readonly unknown[] = []): SettingSchema {
-  return { type: "array", description, items, default: fallback };
 }
 
 const upstream = group(

@@ -1,7 +1,8 @@
 /** The tables of the documents list exactly what the code knows. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { SETTINGS, type SettingSchema } from "../../src/config-schema.ts";
+import { SETTINGS } from "../../src/config-schema.ts";
+import type { SettingSchema } from "../../src/config-shapes.ts";
 import { PROTOCOL_NAMES } from "../../src/core/protocol/text/text-protocol.ts";
 import { checkToolDefinition } from "../../src/core/tool-definition.ts";
 import { firstColumn, readText, tableUnder } from "./markdown.ts";
