@@ -72,6 +72,31 @@ test("a write call with broken arguments waits for a person, even where writes n
   assert.equal(second?.gates.at(-1)?.approval, "repaired");
 });
 
+test("arguments in a reply's text are repaired under the same rules", async (t) => {
+  const yaml = 'models: [{ match: "*", protocol: hermes }]';
+  const text = (name: string) =>
+    `<tool_call>{"name": "${name}", "arguments": {"place": "Pa\nris"}}</tool_call>`;
+  const saying = (name: string) => streamed({ text: text(name) });
+  for (const off of [false, true]) {
+    const { upstream, tools, gateway } = await startWorld(t, ["get_weather"], {
+      yaml: off ? `${yaml}\nrepair: off` : yaml,
+    });
+    const write = { level: "write", confirm: "never" };
+    await registerTool(gateway, "set_place", { url: tools.urlOf("set_place"), ...write });
+    tools.script("get_weather", [json({ sun: true })]);
+    upstream.script("m", [saying("get_weather"), saying("set_place"), streamed(ANSWERS)]);
+    const { summary } = await stream(gateway, ask("m"));
+    const [read, set] = await callsOf(gateway, summary);
+    assert.equal(tools.of("set_place").length, 0);
+    assert.equal(tools.of("get_weather").length, off ? 0 : 1);
+    if (off) assert.match(String(upstream.of("m")[1]?.body.messages.at(-1)?.content), /not valid JSON/);
+    else {
+      assert.deepEqual(read?.gates[0]?.repairs, ["raw_control_character"]);
+      assert.deepEqual([set?.outcome, set?.gates.at(-1)?.approval], ["pending", "repaired"]);
+    }
+  }
+});
+
 test("with repair: off broken arguments are explained to the model", async (t) => {
   const { upstream, tools, gateway } = await startWorld(t, ["get_weather"], { yaml: "repair: off" });
   upstream.script("m", [calling("get_weather", '{"place":"Paris",}'), streamed(ANSWERS)]);

@@ -1,4 +1,5 @@
 import { JsonParser } from "../json/parser.ts";
+import type { RepairName } from "../json/repair-names.ts";
 import type { JsonPath, JsonValue } from "../json/value.ts";
 import type { ToolFragment } from "./adapter.ts";
 
@@ -15,6 +16,8 @@ export interface ToolCall {
   reading: "plain" | "snapshot" | "placeholder" | "replay";
   /** More text came than is allowed; `raw` is cut there. */
   tooLong: boolean;
+  /** What was put right in the text before it was `raw`. */
+  repairs?: readonly RepairName[] | undefined;
   /** Unknown members of the provider, to be echoed on this call. */
   extra: Record<string, unknown> | undefined;
 }
@@ -27,6 +30,7 @@ export interface OpenCall {
   readonly fragments: string[];
   readonly parser: JsonParser;
   length: number;
+  repairs: Set<RepairName> | undefined;
   extra: Record<string, unknown> | undefined;
   /** The id as the provider sent it. */
   wireId: string | undefined;
@@ -97,6 +101,7 @@ export class CallAccumulator {
         raw: text,
         reading,
         tooLong: call.length > this.#options.maxLength,
+        ...(call.repairs && { repairs: [...call.repairs] }),
         extra: call.extra,
       };
     });
@@ -151,6 +156,7 @@ export class CallAccumulator {
       kind,
       fragments: [],
       length: 0,
+      repairs: undefined,
       extra: undefined,
       wireId: id,
       parser: new JsonParser({
@@ -170,6 +176,7 @@ export class CallAccumulator {
     }
     if (fragment.name !== undefined) call.name = grownName(call, fragment.name);
     if (fragment.extra) call.extra = { ...call.extra, ...fragment.extra };
+    if (fragment.repairs) call.repairs = new Set([...(call.repairs ?? []), ...fragment.repairs]);
     if (fragment.text === "") return;
     const room = this.#options.maxLength - call.length;
     call.length += fragment.text.length;

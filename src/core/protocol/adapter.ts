@@ -1,3 +1,4 @@
+import type { RepairName } from "../json/repair-names.ts";
 import type { Delta, WireToolCall } from "./wire.ts";
 
 /** A piece of a tool call as it came; nothing in it can be relied on. */
@@ -8,6 +9,8 @@ export interface ToolFragment {
   name: string | undefined;
   /** Argument text, `""` when the piece has none. */
   text: string;
+  /** What was put right in the text while it was read. */
+  repairs?: readonly RepairName[] | undefined;
   kind: "function" | "custom";
   /** Members of the call that this gateway does not know, to be echoed on the same call. */
   extra: Record<string, unknown> | undefined;

@@ -1,11 +1,16 @@
+import type { RepairName } from "../../json/repair-names.ts";
+
 /** What a reader found in a piece of text, in the model's order. */
 export type TextEvent =
   | { kind: "content"; text: string }
   | { kind: "reasoning"; text: string }
   /** A call's name is known; its number is the place among the reply's calls, from 0. `id` only where the model gave one. */
   | { kind: "call"; call: number; name: string; id: string | undefined }
-  /** More argument text (JSON, or whatever the model wrote where it cannot be read) of that call. */
-  | { kind: "arguments"; call: number; text: string }
+  /**
+   * More argument text (JSON, or whatever the model wrote where it cannot be read) of that call. `repairs`: where the format demands
+   * JSON, what had to be put right for the text to be so.
+   */
+  | { kind: "arguments"; call: number; text: string; repairs?: readonly RepairName[] | undefined }
   /** The call is whole. A call that never gets this was cut off. */
   | { kind: "call_end"; call: number };
 

@@ -140,10 +140,10 @@ export class TextAdapter implements ProtocolAdapter {
       const index = channel.calls[event.call];
       const head =
         event.kind === "call" ? { id: event.id, name: event.name } : { id: undefined, name: undefined };
-      const text = event.kind === "arguments" ? event.text : "";
+      const { text, repairs } = event.kind === "arguments" ? event : { text: "", repairs: undefined };
       const place = said.fragments.length;
       if (event.kind !== "call_end")
-        said.fragments.push({ index, ...head, text, kind: "function", extra: undefined, place });
+        said.fragments.push({ index, ...head, text, repairs, kind: "function", extra: undefined, place });
     };
   }
 

@@ -1,3 +1,4 @@
+import type { RepairName } from "../../../json/repair-names.ts";
 import type { Output } from "../machine/output.ts";
 
 /**
@@ -11,6 +12,8 @@ export class CallWriter {
   /** Whether the call goes out as it comes. */
   readonly live: boolean;
   #kept = "";
+  /** What was put right in what is kept. */
+  #repairs: readonly RepairName[] | undefined;
   readonly #members = new Set<string>();
   #raw = false;
 
@@ -31,10 +34,10 @@ export class CallWriter {
     this.#put(json);
   }
 
-  /** A piece of the arguments' whole text, as the model wrote it. */
-  raw(text: string): void {
+  /** A piece of the arguments' whole text, as the model wrote it; `repairs`: with this put right. */
+  raw(text: string, repairs?: readonly RepairName[]): void {
     this.#raw = true;
-    this.#put(text);
+    this.#put(text, repairs);
   }
 
   /** Nothing has been written yet. */
@@ -49,12 +52,14 @@ export class CallWriter {
 
   end(): void {
     if (!this.#raw) this.#put(this.#members.size === 0 ? "{}" : "}");
-    if (this.#call === undefined) this.#out.wholeCall(this.#name, this.#kept);
+    if (this.#call === undefined) this.#out.wholeCall(this.#name, this.#kept, undefined, this.#repairs);
     else this.#out.callEnd(this.#call);
   }
 
-  #put(text: string): void {
-    if (this.#call === undefined) this.#kept += text;
-    else this.#out.arguments(this.#call, text);
+  #put(text: string, repairs?: readonly RepairName[]): void {
+    if (this.#call === undefined) {
+      this.#kept += text;
+      this.#repairs = repairs ?? this.#repairs;
+    } else this.#out.arguments(this.#call, text, repairs);
   }
 }

@@ -127,7 +127,8 @@ function readPart(header: Header, token: string, text: string): void {
 /** Reads a call's arguments: JSON, or whatever stands there. */
 function* passCall(input: TextInput, writer: CallWriter): Reading<void> {
   const next = yield* skipBlanks(input);
-  if (next === "{" && (yield* passValue(input, BODY_ENDS, (text) => writer.raw(text))) === "cut") return;
+  if (next === "{" && (yield* passValue(input, BODY_ENDS, (text, put) => writer.raw(text, put))) === "cut")
+    return;
   let blanks = "";
   yield* flow(input, BODY_ENDS, (text) => {
     const whole = blanks + text;

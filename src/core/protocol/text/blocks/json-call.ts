@@ -1,12 +1,14 @@
 import { repairJson } from "../../../json/repair.ts";
+import type { RepairName } from "../../../json/repair-names.ts";
+import { withSpellings } from "../../../json/spelling.ts";
 import { stringifyJson } from "../../../json/stringify.ts";
 import { isObject, type JsonObject, type JsonValue } from "../../../json/value.ts";
 import { flow } from "../machine/lookahead.ts";
 import type { Output } from "../machine/output.ts";
 import { type Markers, peek, type Reading, skipBlanks, type TextInput } from "../machine/text-input.ts";
-import type { ParameterSchema, ReaderContext } from "../reader.ts";
+import type { ReaderContext } from "../reader.ts";
+import { argumentText } from "./argument-text.ts";
 import { declaredName, forOnlyText } from "./declared.ts";
-import { isJson, parsed } from "./json-text.ts";
 import { passValue, readString, readValue } from "./json-value.ts";
 import { SchemaView } from "./schema-view.ts";
 
@@ -48,6 +50,10 @@ interface Draft {
   id?: string;
   /** Arguments that came before all else was known. */
   text?: string;
+  /** Members that are neither name nor arguments nor known beside them: the arguments, where there are no others. */
+  beside?: string[];
+  /** What was put right in the text of the arguments. */
+  repairs?: readonly RepairName[];
   /** The call's number once it is given out. */
   call?: number;
   /** It stands there that no tool is meant. */
@@ -140,9 +146,16 @@ function* readOther(source: CallSource, draft: Draft, key: string, next: string)
   if (isThought && next === '"') return yield* readThought(source, draft);
   const known = isThought || ID.has(key) || NEUTRAL.has(key);
   if (shape.bare && draft.call === undefined && !known) return "refuted";
-  const { text, end } = yield* readValue(input, stops);
+  const { text, end, repairs } = yield* readValue(input, stops);
+  if (!known && draft.call === undefined) addBeside(draft, `${JSON.stringify(key)}: ${text}`, repairs);
   if (ID.has(key) && shape.ids) draft.id = text.replace(/^"(.*)"$/s, "$1");
   return end === "cut" ? "cut" : undefined;
+}
+
+function addBeside(draft: Draft, member: string, repairs: readonly RepairName[]): void {
+  draft.beside ??= [];
+  draft.beside.push(member);
+  if (repairs.length > 0) draft.repairs = repairs;
 }
 
 function* readWrapped(source: CallSource, draft: Draft): Reading<End | undefined> {
@@ -184,13 +197,14 @@ function* readArguments(source: CallSource, draft: Draft, next: string): Reading
     name !== undefined && !draft.noTool && !shape.ids && next === "{" && (yield* looksStrict(input));
   if (streams) {
     const call = begin(source, draft, name);
-    const end = yield* passValue(input, stops, (text) => out.arguments(call, text));
+    const end = yield* passValue(input, stops, (piece, put) => out.arguments(call, piece, put));
     if (end === "cut") return "cut";
     out.callEnd(call);
     return undefined;
   }
-  const { text, end } = yield* readValue(input, stops);
+  const { text, end, repairs } = yield* readValue(input, stops);
   draft.text = text;
+  draft.repairs = [...(draft.repairs ?? []), ...repairs];
   if (end === "cut") {
     // What there is of a call whose name is known is told, so that it can be completed.
     if (name !== undefined && !draft.noTool) out.arguments(begin(source, draft, name), text);
@@ -232,7 +246,8 @@ function begin(source: CallSource, draft: Draft, name: string): number {
 
 function finish(source: CallSource, draft: Draft): Found {
   const { out, context, shape } = source;
-  const { name, noTool, thought, text } = draft;
+  const { name, noTool, thought, beside, repairs = [] } = draft;
+  const text = draft.text ?? (beside && `{${beside.join(", ")}}`);
   if (noTool) {
     out.markup();
     if (thought !== undefined) out.content(thought);
@@ -241,38 +256,35 @@ function finish(source: CallSource, draft: Draft): Found {
   }
   if (name === undefined || (shape.bare && text === undefined)) return "none";
   const call = begin(source, draft, name);
-  out.arguments(call, argumentText(text ?? "", context.tools.get(name)));
+  const said = argumentText(text ?? "", context.tools.get(name));
+  const put = [...new Set([...repairs, ...said.repairs])];
+  out.arguments(call, said.text, put.length > 0 ? put : undefined);
   out.callEnd(call);
   return "call";
 }
 
-/** Arguments as an object: as they were written, where they are one. */
-function argumentText(text: string, schema: ParameterSchema | undefined): string {
-  const written = text.trim();
-  if (written === "" || written === "null" || written === "None") return "{}";
-  if (written.startsWith('"')) return forOnlyText(String(parsed(written) ?? written), new SchemaView(schema));
-  return isJson(written) ? text : repaired(text);
-}
-
-function repaired(text: string): string {
-  const repair = repairJson(text);
-  return repair ? stringifyJson(repair.value) : text;
-}
-
 /** An object that is no JSON is read as a whole, if it can be repaired. */
 function* readLoosely(source: CallSource): Reading<Found> {
-  const { text, end } = yield* readValue(source.input, source.stops);
+  const { text, end, repairs } = yield* readValue(source.input, source.stops);
   if (end === "cut") return "cut";
-  const value = repairJson(text)?.value;
-  if (!value) return "none";
+  const repair = repairJson(text);
+  if (!repair) return "none";
+  const { value } = repair;
   const inner = [...WRAPPER].map((key) => value[key]).find(isObject) ?? value;
   const name = member(inner, NAME);
   if (typeof name !== "string") return "none";
-  const given = member(inner, ARGUMENTS);
+  const given = member(inner, ARGUMENTS) ?? besideName(inner);
   return finish(source, {
     name: declaredName(name.trim(), source.context),
-    ...(given !== undefined && { text: stringifyJson(given) }),
+    text: stringifyJson(given),
+    repairs: [...repairs, ...repair.repairs],
   });
+}
+
+function besideName(object: JsonObject): JsonObject {
+  const [name] = Object.keys(object).filter((key) => NAME.has(key));
+  const others = Object.entries(object).filter(([key]) => key !== name && !ID.has(key) && !NEUTRAL.has(key));
+  return withSpellings(Object.fromEntries(others), object);
 }
 
 function member(object: JsonObject, keys: ReadonlySet<string>): JsonValue | undefined {

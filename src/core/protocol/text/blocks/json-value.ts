@@ -1,9 +1,14 @@
+import type { RepairName } from "../../../json/repair-names.ts";
 import { type Markers, peek, type Reading, skipBlanks, type TextInput } from "../machine/text-input.ts";
 import { parsed } from "./json-text.ts";
+
+/** Takes a piece of a value; `repairs`: it stands for something else that was no JSON. */
+export type TakeJson = (text: string, repairs?: readonly RepairName[]) => void;
 
 /** How a value came to its end: by itself, at a marker, or with the text. */
 export type ValueEnd = "closed" | "stopped" | "cut";
 
+const CONTROL: readonly RepairName[] = ["raw_control_character"];
 const ESCAPES: Readonly<Record<string, string>> = { "\n": "\\n", "\r": "\\r", "\t": "\\t" };
 const SINGLE = "{}[],:;";
 const BEHIND_VALUE = /^$|[\s,;:}\]]/;
@@ -17,11 +22,7 @@ const BEHIND_WORD = /[\s,:;"{}[\]]/;
  * 3. Control characters inside of strings are escaped, which JSON demands and models forget. Single quotes are quotes where a
  *    value or a key begins, as in Python. Nothing else is judged or changed.
  */
-export function* passValue(
-  input: TextInput,
-  stops: Markers,
-  take: (text: string) => void,
-): Reading<ValueEnd> {
+export function* passValue(input: TextInput, stops: Markers, take: TakeJson): Reading<ValueEnd> {
   let depth = 0;
   do {
     const next = depth > 0 ? yield* passBlanks(input, take) : yield* peek(input);
@@ -39,7 +40,7 @@ export function* passValue(
 function* passToken(
   input: TextInput,
   stops: Markers,
-  take: (text: string) => void,
+  take: TakeJson,
   next: string,
 ): Reading<number | undefined> {
   if (next === '"' || next === "'") return (yield* passString(input, take)) ? 0 : undefined;
@@ -72,7 +73,7 @@ function* passWord(input: TextInput, stops: Markers, take: (text: string) => voi
 }
 
 /** A string with its quotes. `false`: the text ended in it. */
-function* passString(input: TextInput, take: (text: string) => void): Reading<boolean> {
+function* passString(input: TextInput, take: TakeJson): Reading<boolean> {
   const quote = yield* peek(input);
   take(input.take(input.at + 1));
   while ((yield* peek(input)) !== "") {
@@ -83,7 +84,8 @@ function* passString(input: TextInput, take: (text: string) => void): Reading<bo
       const escaped = yield* peek(input);
       input.at += escaped.length;
       take(`\\${escaped}`);
-    } else take(character < " " && quote === '"' ? escapeOf(character) : character);
+    } else if (character < " " && quote === '"') take(escapeOf(character), CONTROL);
+    else take(character);
     if (character === quote) return true;
   }
   return false;
@@ -111,12 +113,21 @@ export function* readString(input: TextInput): Reading<{ text: string; whole: bo
   return { text: whole ? String(parsed(spelled) ?? spelled.slice(1, -1)) : spelled.slice(1), whole };
 }
 
+/** A value as text, and what in it was put right. */
+export interface ReadValue {
+  text: string;
+  end: ValueEnd;
+  repairs: readonly RepairName[];
+}
+
 /** Reads a whole value as text. */
-export function* readValue(input: TextInput, stops: Markers): Reading<{ text: string; end: ValueEnd }> {
+export function* readValue(input: TextInput, stops: Markers): Reading<ReadValue> {
   let text = "";
+  let repairs: readonly RepairName[] = [];
   yield* skipBlanks(input);
-  const end = yield* passValue(input, stops, (piece) => {
+  const end = yield* passValue(input, stops, (piece, put) => {
     text += piece;
+    repairs = put ?? repairs;
   });
-  return { text, end };
+  return { text, end, repairs };
 }

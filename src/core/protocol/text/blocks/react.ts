@@ -135,7 +135,7 @@ function* passInput(input: TextInput, writer: CallWriter, schema: SchemaView): R
   yield* skipBlanks(input);
   const fenced = yield* skipFence(input, ANY);
   if ((yield* skipBlanks(input)) === "{") {
-    if ((yield* passValue(input, NO_MARKERS, (text) => writer.raw(text))) === "cut") return;
+    if ((yield* passValue(input, NO_MARKERS, (text, put) => writer.raw(text, put))) === "cut") return;
   } else {
     const pieces: string[] = [];
     if (fenced) yield* flow(input, FENCE, (text) => pieces.push(text));

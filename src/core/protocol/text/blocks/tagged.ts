@@ -201,7 +201,7 @@ class Tagged {
     yield* skipBlanks(input);
     if (body === "raw") yield* flow(input, this.#bodyEnd, (text) => writer.raw(text.trim()));
     if (body === "json") {
-      const end = yield* passValue(input, this.#bodyEnd, (text) => writer.raw(text));
+      const end = yield* passValue(input, this.#bodyEnd, (text, put) => writer.raw(text, put));
       if (end === "cut") return "cut";
     }
     if (body === "begun" && (yield* this.#grammar.member(input, writer, schema)) === "cut") return "cut";

@@ -19,7 +19,7 @@ export const fenced = (shape?: CallShape): Opener[] =>
   }));
 
 /** JSON in the marks that several families share; what stands in them decides between those. */
-export const TOOL_CALL = marked({ marker: "<tool_call>", close: ["</tool_call>", "</think>"] });
+export const TOOL_CALL = marked({ marker: "<tool_call>", close: ["</tool_call>"] });
 const TOOL_CALLS_TOKEN = marked({ marker: "<|tool_call|>", close: ["<|/tool_call|>"] });
 
 const GRAMMARS: readonly Grammar[] = [

@@ -1,3 +1,4 @@
+import type { RepairName } from "../../../json/repair-names.ts";
 import type { Emit, TextEvent } from "../reader.ts";
 
 const BLANK = /^\s*$/;
@@ -65,8 +66,8 @@ export class Output {
     return call;
   }
 
-  arguments(call: number, text: string): void {
-    if (text !== "") this.#send({ kind: "arguments", call, text });
+  arguments(call: number, text: string, repairs?: readonly RepairName[]): void {
+    if (text !== "") this.#send({ kind: "arguments", call, text, ...(repairs && { repairs }) });
   }
 
   callEnd(call: number): void {
@@ -74,9 +75,9 @@ export class Output {
   }
 
   /** A call with everything it has. */
-  wholeCall(name: string, text: string, id?: string): void {
+  wholeCall(name: string, text: string, id?: string, repairs?: readonly RepairName[]): void {
     const call = this.call(name, id);
-    this.arguments(call, text);
+    this.arguments(call, text, repairs);
     this.callEnd(call);
   }
 
