@@ -2,8 +2,11 @@ import type { Config } from "./config.ts";
 import { Spending } from "./engine/budgets/spending.ts";
 import { newId } from "./engine/new-id.ts";
 import type { Stores } from "./engine/ports/stores.ts";
+import { Rates } from "./engine/rates/rates.ts";
+import { ToolLimits } from "./engine/rates/tool-limits.ts";
 import { RunBook } from "./engine/run-record.ts";
 import { SessionBook } from "./engine/sessions/session-book.ts";
+import { memoryRates } from "./stores/memory-rates.ts";
 
 /** The caller behind the admin key, whom no budget concerns. */
 const ADMIN = "admin";
@@ -16,23 +19,38 @@ export function openBooks(config: Config, stores: Stores) {
     book: new RunBook(),
     sessions: new SessionBook(stores.documents, Date.now, config.sessions.ttl_s * 1_000),
     spending: spendingOf(config, stores),
+    ...openRates(config, stores),
   };
+}
+
+/** Counts requests, calls and tokens, where they are bounded. */
+function openRates({ rates: { keys, key, user, session } }: Config, { documents }: Stores) {
+  const counters = memoryRates();
+  const isBound = [key, user, session, ...Object.values(keys)].some((rate) => Object.keys(rate).length > 0);
+  const ofKey = (name: string) => (name === ADMIN ? {} : (keys[name] ?? key));
+  const rates = isBound ? new Rates({ counters, ofKey, user, session }) : undefined;
+  return { rates, toolLimits: new ToolLimits({ documents, counters, rates, now: Date.now }) };
 }
 
 /** Counts what runs use, where that has a price or a bound. */
 function spendingOf(
-  { budgets, prices, limits, sessions }: Config,
+  { budgets, prices, limits, sessions, rates }: Config,
   { documents }: Stores,
 ): Spending | undefined {
   const { run, session, key, keys } = budgets;
   const ceilings = [run, session, ...[key, ...Object.values(keys)].flatMap(({ day, month }) => [day, month])];
-  if (prices.length === 0 && ceilings.every((ceiling) => Object.keys(ceiling).length === 0)) return undefined;
+  const isMetered = [rates.key, rates.user, rates.session, ...Object.values(rates.keys)].some(
+    ({ tokens_per_minute }) => tokens_per_minute !== undefined,
+  );
+  const isBound = ceilings.some((ceiling) => Object.keys(ceiling).length > 0);
+  if (prices.length === 0 && !isBound && !isMetered) return undefined;
   return new Spending({
     documents,
     budgets: { run, session, ofKey: (name) => (name === ADMIN ? {} : (keys[name] ?? key)) },
     prices,
     sessionTtlMs: sessions.ttl_s * 1_000,
     leaseMs: limits.run_ms + LEASE_GRACE_MS,
+    isMetered,
     process: newId("proc_"),
     now: Date.now,
   });

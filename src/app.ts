@@ -2,6 +2,7 @@ import { readFileSync } from "node:fs";
 import type { FastifyInstance } from "fastify";
 import type { Logger } from "pino";
 import { parse } from "yaml";
+import { openAdmission } from "./app-admission.ts";
 import { openApprovals } from "./app-approvals.ts";
 import { openBooks } from "./app-books.ts";
 import type { Config } from "./config.ts";
@@ -21,6 +22,7 @@ import { StoredResults } from "./engine/results/stored-results.ts";
 import type { RunBook } from "./engine/run-record.ts";
 import { ToolIndex } from "./engine/selection/tool-index.ts";
 import type { SessionBook } from "./engine/sessions/session-book.ts";
+import type { AdmissionOptions } from "./http/admission.ts";
 import { approvalRoutes } from "./http/routes/approvals.ts";
 import { chatRoute } from "./http/routes/chat.ts";
 import { invokeRoute } from "./http/routes/invoke.ts";
@@ -72,6 +74,7 @@ export async function buildApp({ config, env, startTracing }: AppOptions): Promi
   const tracing = await startTracing(log);
   const { health, upstreams } = watchHealth(metrics, registry);
   const books = openBooks(config, stores);
+  const cache = memoryCache(config.cache.max_bytes);
   const telemetry = createTelemetry({ logger: log, metrics, tracing });
   const { sessions } = books;
   const changing = openApprovals({
@@ -92,7 +95,7 @@ export async function buildApp({ config, env, startTracing }: AppOptions): Promi
     upstream: outbound.upstream,
     transport: outbound.transport,
     upstreams,
-    shared: new SharedCalls(memoryCache(config.cache.max_bytes)),
+    shared: new SharedCalls(cache),
     toolIndex: new ToolIndex(),
     telemetry,
     results: storedResults(config, stores),
@@ -105,18 +108,15 @@ export async function buildApp({ config, env, startTracing }: AppOptions): Promi
     onProblem: (problem) => log.warn({ stage: "tool_files", status: "refused", ...problem }),
   });
 
-  const server = createServer({
-    host: config.host,
-    auth: { adminKey: config.adminKey, ...config.auth },
-    onError: (error, request) =>
-      log.error({ stage: "http", status: "failed", request_id: request.id, err: error }),
-  });
+  const admission = openAdmission({ ...made, engine, cache });
+  const server = openServer(config, admission, log);
   countRequests(server, metrics);
   let retired = false;
   const ready = async () => (retired ? "the gateway is stopping" : await stores.ping().then(() => undefined));
   const parts = { ...made, engine, ready };
   await registerRoutes(server, parts);
   server.addHook("onReady", () => changing.approvals.recover());
+  server.addHook("onClose", async () => admission.close());
   server.addHook("onClose", () => files.close().then(() => closeParts(parts)));
   return {
     server,
@@ -128,6 +128,16 @@ export async function buildApp({ config, env, startTracing }: AppOptions): Promi
       changing.approvals.stop();
     },
   };
+}
+
+function openServer(config: Config, admission: AdmissionOptions, log: Logger): FastifyInstance {
+  return createServer({
+    host: config.host,
+    admission,
+    auth: { adminKey: config.adminKey, ...config.auth },
+    onError: (error, request) =>
+      log.error({ stage: "http", status: "failed", request_id: request.id, err: error }),
+  });
 }
 
 /** Ends everything, when what was begun has ended. */

@@ -13,13 +13,16 @@ export function engineSettings(config: Config) {
     history,
     approvals,
   } = config;
-  const { concurrent_runs: concurrentRuns } = limits;
+  const { concurrent_runs: concurrentRuns, concurrent_runs_per_key: concurrentRunsPerKey } = limits;
+  const queue = { most: limits.queue, ms: limits.queue_ms };
   const { max_tools: maxTools } = selection;
   const { max_bytes: historyBytes } = history;
   const holdMs = approvals.hold_s * 1_000;
   return {
     limits,
     concurrentRuns,
+    concurrentRunsPerKey,
+    queue,
     maxTools,
     keepalive,
     locale,

@@ -1,3 +1,4 @@
+import { RATE, type RateConfig, type RateSettings } from "./config-rates.ts";
 import {
   amount,
   budget,
@@ -30,7 +31,11 @@ export interface Settings {
     tools_phase_ms: number;
     parallel_calls: number;
     concurrent_runs: number;
-  } & BudgetLimits;
+    concurrent_runs_per_key?: number;
+    queue: number;
+    queue_ms: number;
+  } & BudgetLimits &
+    RateSettings;
   prices: { match: string; input_per_million: number; output_per_million: number }[];
   selection: { max_tools: number };
   locale: "en" | "zh";
@@ -46,6 +51,7 @@ export interface Settings {
   compat: "extended" | "strict";
   approvals: ApprovalSettings;
   tools: { network?: "open" | "guarded"; allow_hosts: string[] };
+  overload: { memory_bytes?: number; loop_delay_ms: number };
 }
 
 /** What runs may use up. Costs are in millionths of the currency unit that prices are in. */
@@ -91,7 +97,7 @@ interface KeySettings {
   max_level: "read" | "write" | "admin";
   tools: string[];
   approve: boolean;
-  rate?: object;
+  rate?: RateConfig;
   budget?: KeyBudgetSettings;
 }
 
@@ -136,7 +142,7 @@ const key = group(
     max_level: oneOf(["read", "write", "admin"], "write"),
     tools: list(text('a tool name, "*" stands for anything'), "a list of tool names", ["*"]),
     approve: yesOrNo(false),
-    rate: group({ per_minute: whole(undefined, 1) }),
+    rate: RATE,
     budget: group({
       tokens_per_day: budget,
       tokens_per_month: budget,
@@ -175,6 +181,12 @@ export const SETTINGS: SettingSchema = group({
     tools_phase_ms: milliseconds(30_000),
     parallel_calls: whole(8, 1, 64),
     concurrent_runs: whole(2_000, 1),
+    concurrent_runs_per_key: whole(undefined, 1),
+    queue: whole(64, 0, 10_000),
+    queue_ms: milliseconds(2_000),
+    key_rate: RATE,
+    user_rate: RATE,
+    session_rate: RATE,
     run_tokens: budget,
     run_cost_micros: budget,
     session_tokens: budget,
@@ -218,6 +230,10 @@ export const SETTINGS: SettingSchema = group({
       },
       ["url", "secret"],
     ),
+  }),
+  overload: section({
+    memory_bytes: whole(undefined, 1_048_576, 1_099_511_627_776),
+    loop_delay_ms: milliseconds(500),
   }),
   tools: section({
     network: oneOf(["open", "guarded"]),

@@ -3,6 +3,7 @@ import { type BudgetConfig, type PriceConfig, readBudgets, readPrices } from "./
 import { ConfigError, type ConfigFault } from "./config-faults.ts";
 import { configFile, type Environment, type ReadFile, readSettings } from "./config-file.ts";
 import { notices } from "./config-notices.ts";
+import { type Rated, readRates } from "./config-rates.ts";
 import { KEY, LOG_LEVEL, PORT, type Settings, STORE, type UpstreamSettings } from "./config-schema.ts";
 import { isBaseUrl, isKey, isLevel, isPort, isStore } from "./config-values.ts";
 import { canPrompt, isPromptOnly } from "./core/protocol/text/prompt/formats.ts";
@@ -40,7 +41,7 @@ export interface KeyConfig {
 /** Settings that are used as they stand in the file. */
 const PLAIN = [
   ...(["limits", "locale", "repair", "cancel_early", "hints", "cache", "sessions"] as const),
-  ...(["results", "history", "selection", "keepalive", "compat", "approvals"] as const),
+  ...(["results", "history", "selection", "keepalive", "compat", "approvals", "overload"] as const),
 ] as const;
 
 /** Every setting, checked and complete. Members are those of `toolweir.yaml`; see `config/toolweir.yaml` for their meaning. */
@@ -58,6 +59,7 @@ export interface Config extends Pick<Settings, (typeof PLAIN)[number]> {
   models: readonly ModelConfig[];
   budgets: BudgetConfig;
   prices: readonly PriceConfig[];
+  rates: Rated;
   auth: { mode: "keys" | "none"; keys: readonly KeyConfig[] };
   tools: { network: "open" | "guarded"; allow_hosts: readonly string[] };
 }
@@ -129,6 +131,7 @@ class Loader {
       models: this.#models(upstreams),
       budgets,
       prices: readPrices(settings, budgets, (path, expected) => this.#fault(path, expected)),
+      rates: readRates(settings.limits, settings.auth.keys),
       auth: this.#auth(isLoopback(host), adminKey),
       tools: {
         network: settings.tools.network ?? (isLoopback(host) ? "open" : "guarded"),

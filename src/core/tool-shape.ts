@@ -5,9 +5,6 @@ import { step, stepsOf } from "./schema/pointer.ts";
 import { POLICY_SHAPES } from "./tool-policy.ts";
 import { WRITE_SHAPES } from "./tool-write.ts";
 
-/** Members of the public contract that this version cannot honour. Ignoring a guard in silence would be unsafe. */
-const NOT_SUPPORTED: ReadonlySet<string> = new Set(["rate", "quota"]);
-
 const integer = (minimum: number, maximum: number, fallback?: number): SchemaObject => ({
   type: "integer",
   minimum,
@@ -28,6 +25,26 @@ const templates = (maxProperties: number): SchemaObject => ({
   additionalProperties: { type: "string", maxLength: 4096 },
   default: {},
 });
+
+const per: SchemaObject = { enum: ["tool", "key", "user", "session"], default: "tool" };
+const calls = integer(1, 1_000_000_000);
+
+const LIMITS: Readonly<Record<string, SchemaObject>> = {
+  max_calls_per_run: integer(1, 10_000),
+  rate: {
+    type: "object",
+    additionalProperties: false,
+    required: ["per_minute"],
+    properties: { per_minute: calls, per },
+  },
+  quota: {
+    type: "object",
+    additionalProperties: false,
+    minProperties: 1,
+    anyOf: [{ required: ["per_day"] }, { required: ["per_month"] }],
+    properties: { per_day: calls, per_month: calls, per },
+  },
+};
 
 const HTTP: SchemaObject = {
   type: "object",
@@ -61,7 +78,7 @@ const SHAPE: SchemaObject = {
     partial_ok: { type: "boolean", default: false },
     cache_ttl_s: integer(0, 2_592_000, 0),
     shared: { type: "boolean", default: false },
-    max_calls_per_run: integer(1, 10_000),
+    ...LIMITS,
     result: {
       type: "object",
       additionalProperties: false,
@@ -120,9 +137,7 @@ export function memberPath(pointer: string): string {
 }
 
 function unknownMember(path: string): ErrorDetail {
-  return NOT_SUPPORTED.has(path)
-    ? { reason: "not_supported", path, message: `"${path}" is not supported by this version.` }
-    : { reason: "unknown_member", path, message: `There is no member "${path}" in a tool definition.` };
+  return { reason: "unknown_member", path, message: `There is no member "${path}" in a tool definition.` };
 }
 
 function toFault(error: ErrorObject): ErrorDetail {

@@ -101,6 +101,22 @@ export interface ToolCanary {
   percent: number;
 }
 
+/** Whose calls of a tool are counted together: everybody's, or those of one key, user or session. */
+export type ToolLimitScope = "tool" | "key" | "user" | "session";
+
+/** Calls of a tool in a minute. */
+export interface ToolRate {
+  per_minute: number;
+  per: ToolLimitScope;
+}
+
+/** Calls of a tool in a day and in a calendar month, in UTC. */
+export interface ToolQuota {
+  per_day?: number;
+  per_month?: number;
+  per: ToolLimitScope;
+}
+
 /** A registered tool, checked, with every default filled in. Member names are those of the REST API. */
 export interface ToolDefinition {
   name: string;
@@ -130,6 +146,8 @@ export interface ToolDefinition {
   /** The answer does not depend on who asks, so results are given to every caller. */
   shared: boolean;
   max_calls_per_run?: number;
+  rate?: ToolRate;
+  quota?: ToolQuota;
   /** `select` is JMESPath: what the model is shown of the data. */
   result: { max_bytes: number; overflow: "truncate" | "externalize"; select?: string };
   /** By parameter: `city`, `stops[].city`, `range.from`. */

@@ -71,6 +71,9 @@ export interface ChatDeps extends EngineDeps {
   maxTools: number;
   keepalive: { every_ms: number; as: "comment" | "chunk" | "off" };
   concurrentRuns: number;
+  concurrentRunsPerKey: number | undefined;
+  /** How many requests may wait until fewer runs are open, and for how long in milliseconds. */
+  queue: { most: number; ms: number };
 }
 
 /** The chat engine: admits, runs and records. */
@@ -82,6 +85,9 @@ export class ChatEngine {
     this.#deps = deps;
     this.#open = new OpenRuns({
       most: deps.concurrentRuns,
+      mostPerKey: deps.concurrentRunsPerKey,
+      queue: deps.queue,
+      onRefused: () => deps.telemetry.runRefused(),
       runMs: deps.limits.run_ms,
       keepalive: deps.keepalive,
     });
@@ -96,9 +102,19 @@ export class ChatEngine {
     return this.#open.count;
   }
 
+  /** Requests that wait until fewer runs are open. */
+  get waitingRuns(): number {
+    return this.#open.waiting;
+  }
+
   /** Resolves when no run is open. A run goes on after its client has left for as long as a write that it began. */
   idle(): Promise<void> {
     return this.#open.idle();
+  }
+
+  /** Ends the run that holds most memory with `server_is_overloaded`. `false` if there is none. */
+  cutLargest(): boolean {
+    return this.#open.cutLargest();
   }
 
   /** Ends every open run with `shutting_down`. */
@@ -111,7 +127,8 @@ export class ChatEngine {
    * is written. Unstreamed: returns the body.
    */
   async answer(call: ChatCall): Promise<ChatChunk | undefined> {
-    const open = this.#open.admit(call.stop);
+    const admitted = this.#open.admit(call.stop, call.caller.name);
+    const open = admitted instanceof Promise ? await admitted : admitted;
     try {
       return await this.#run(call, open);
     } finally {
@@ -130,6 +147,7 @@ export class ChatEngine {
       isElevated,
       select: selection.select,
     });
+    await this.#admitUser(call);
     const spend = await openSpend(this.#deps, call);
     const scope = this.#deps.telemetry.startRun({
       runId: call.runId,
@@ -167,6 +185,7 @@ export class ChatEngine {
     if (call.watch && offersWrites(offer)) call.watch.mayWrite();
     this.#deps.book.add(caller.name, run.record, tools);
     if (answer instanceof StreamAnswer) open.answer = answer;
+    open.size = () => run.conversationBytes;
     try {
       const ending = await this.#rounds(run, call.resumed);
       finishRecord(run, ending.summary.stop_reason, undefined, this.#deps.now());
@@ -178,6 +197,17 @@ export class ChatEngine {
     } catch (error) {
       return this.#failed(run, error, call);
     }
+  }
+
+  /** The user and the session are known only now. */
+  async #admitUser({ caller, request, sessionId, isSessionNamed, announce }: ChatCall): Promise<void> {
+    const session = isSessionNamed ? sessionId : undefined;
+    const headers = await this.#deps.rates?.admitUser({
+      caller: caller.name,
+      user: request.user ?? undefined,
+      session,
+    });
+    if (headers) announce?.(headers);
   }
 
   /** Tools are chosen where there are more than may be offered, all sessions by what the versions in force say of themselves. */

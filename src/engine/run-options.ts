@@ -11,6 +11,8 @@ import type { Stores } from "./ports/stores.ts";
 import type { RunScope, Telemetry } from "./ports/telemetry.ts";
 import type { ToolTransport } from "./ports/tools.ts";
 import type { Upstream } from "./ports/upstream.ts";
+import type { Rates } from "./rates/rates.ts";
+import type { ToolLimits } from "./rates/tool-limits.ts";
 import type { ToolSnapshot } from "./registry/tool-snapshot.ts";
 import type { UpstreamHealth } from "./reply/upstream-health.ts";
 import type { StoredResults } from "./results/stored-results.ts";
@@ -23,6 +25,9 @@ export interface EngineDeps {
   health: ToolHealth;
   upstreams: UpstreamHealth;
   shared: SharedCalls;
+  /** Absent where callers are not bounded by the minute. */
+  rates: Rates | undefined;
+  toolLimits: ToolLimits;
   stores: Stores;
   /** Results that are too long for a message. */
   results: StoredResults;

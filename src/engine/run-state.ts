@@ -17,6 +17,7 @@ import type { TurnOwner } from "./kept-turns.ts";
 import { type LimitState, runOver } from "./limits.ts";
 import type { Caller, Offer } from "./offer.ts";
 import type { RunScope } from "./ports/telemetry.ts";
+import type { RatedCaller } from "./rates/rates.ts";
 import type { RegisteredTool, ToolSnapshot } from "./registry/tool-snapshot.ts";
 import { HopelessCalls } from "./reply/hopeless-calls.ts";
 import type { ResultOwner } from "./results/stored-results.ts";
@@ -125,6 +126,12 @@ export class Run {
   /** Whose conversation this is, as far as the request tells. */
   get owner(): TurnOwner {
     return { caller: this.caller.name, user: this.user };
+  }
+
+  /** Whose limits concern this run. */
+  get rated(): RatedCaller {
+    const session = this.isSessionNamed ? this.sessionId : undefined;
+    return { caller: this.caller.name, user: this.user, session };
   }
 
   /** Whose the results are that this run stores and reads. */

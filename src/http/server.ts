@@ -6,6 +6,7 @@ import type { JsonValue } from "../core/json/value.ts";
 import { newId } from "../engine/new-id.ts";
 import { GatewayError } from "../errors.ts";
 import { type AccessOptions, createAccessCheck } from "./access.ts";
+import { type AdmissionOptions, admitWork } from "./admission.ts";
 import { createErrorHandler } from "./errors.ts";
 import { answerClientError, checkFraming, continueOrRefuse, ownExpectations } from "./framing.ts";
 import { acceptJson } from "./json-body.ts";
@@ -35,6 +36,8 @@ export interface ServerOptions extends AccessOptions {
   /** Told of every failure that is a fault of the gateway, before the client gets its constant text. */
   onError: (error: unknown, request: FastifyRequest) => void;
   limits?: Partial<EdgeLimits>;
+  /** Absent: all work is admitted. */
+  admission?: AdmissionOptions;
 }
 
 const REQUEST_ID = /^[A-Za-z0-9._-]{1,128}$/;
@@ -48,7 +51,8 @@ function requestId(raw: IncomingMessage): string {
 /**
  * The HTTP server without any route.
  *
- * 1. Every request passes, in this order: framing, shutdown, route and method, access, `Expect`. The first that objects answers.
+ * 1. Every request passes, in this order: framing, shutdown, route and method, access, `Expect`, admission. The first that objects
+ *    answers.
  * 2. Every answer has `x-request-id` and `cache-control: no-store`; every error is the OpenAI envelope.
  * 3. Headers, target, body, and the time to receive them, are bounded; the time of an answer is not.
  * 4. Only `application/json` bodies are read, except where a plugin sets up parsers of its own.
@@ -87,6 +91,7 @@ export function createServer(options: ServerOptions): FastifyInstance {
   ownExpectations(app.server);
   acceptJson(app);
   guard(app, options);
+  if (options.admission) admitWork(app, options.admission);
   return app;
 }
 

@@ -5,8 +5,11 @@ import type { ToolReply } from "../engine/ports/tools.ts";
 /** What an entry takes beside its body, roughly. */
 const ENTRY_BYTES = 512;
 
-/** A cache in this process that holds at most `maxBytes`; what was not used for longest makes room. With 0 it keeps nothing. */
-export function memoryCache(maxBytes: number): ResultCache {
+/**
+ * A cache in this process that holds at most `maxBytes`; what was not used for longest makes room. With 0 it keeps nothing. `halve`
+ * drops what half of the bytes are in.
+ */
+export function memoryCache(maxBytes: number): ResultCache & { halve(): void } {
   const kept =
     maxBytes > 0
       ? new LRUCache<string, ToolReply>({
@@ -16,6 +19,10 @@ export function memoryCache(maxBytes: number): ResultCache {
         })
       : undefined;
   return {
+    halve() {
+      const most = (kept?.calculatedSize ?? 0) / 2;
+      while (kept && kept.calculatedSize > most) kept.pop();
+    },
     async get(key) {
       return kept?.get(key);
     },

@@ -1,6 +1,7 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from "prom-client";
 import type { GateNote, LedgerNote, ToolOutcome } from "../engine/ports/telemetry.ts";
 import { BreakerMetrics, type LeftAlone } from "./breaker-metrics.ts";
+import { loadMetrics } from "./load-metrics.ts";
 
 /** Tools beyond this many share the label `other`. */
 const MAX_TOOL_LABELS = 200;
@@ -198,6 +199,7 @@ function createSeries(register: Registry, pendingApprovals: () => Promise<number
     ...callSeries(make),
     ...approvalSeries(register, pendingApprovals),
     breakers: new BreakerMetrics(register, "toolweir_", "tool"),
+    admission: loadMetrics(register),
     upstreamBreakers: new BreakerMetrics(register, "toolweir_upstream_", "upstream"),
   };
 }

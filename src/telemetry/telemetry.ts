@@ -40,6 +40,7 @@ export function createTelemetry(parts: TelemetryParts): Telemetry {
     startRun: (info) => new ObservedRun(parts, info),
     ledger: (note) => noteLedger(parts, note),
     budgetRefused: () => parts.metrics.budgetRefusals.inc(),
+    runRefused: () => parts.metrics.admission.refused("concurrency"),
   };
 }
 

@@ -135,12 +135,22 @@ test("what is no object is refused", () => {
   }
 });
 
-test("a member that this version cannot honour is refused by name", () => {
-  const members = "rate quota";
-  for (const member of members.split(" ")) {
-    const [detail] = refusalOf({ ...MINIMAL, [member]: {} }).options.details ?? [];
-    assert.equal(detail?.reason, "not_supported");
-    assert.match(detail?.message ?? "", new RegExp(`"${member}" is not supported by this version`));
+test("how often a tool may be called is bounded for all together unless it says otherwise", () => {
+  const { definition } = checkToolDefinition({
+    ...MINIMAL,
+    rate: { per_minute: 3 },
+    quota: { per_month: 9, per: "user" },
+  });
+  assert.deepEqual(definition.rate, { per_minute: 3, per: "tool" });
+  assert.deepEqual(definition.quota, { per_month: 9, per: "user" });
+  for (const members of [
+    { rate: {} },
+    { rate: { per_minute: 0 } },
+    { quota: {} },
+    { quota: { per_day: 1, per: "x" } },
+  ]) {
+    const [detail] = refusalOf({ ...MINIMAL, ...members }).options.details ?? [];
+    assert.match(detail?.path ?? "", /^(rate|quota)/, JSON.stringify(members));
   }
 });
 

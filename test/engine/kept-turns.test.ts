@@ -4,7 +4,7 @@ import type { ChatMessage } from "../../src/core/protocol/wire.ts";
 import { restoreTurns } from "../../src/engine/kept-turns.ts";
 import type { KeptTurnStore } from "../../src/engine/ports/stores.ts";
 import { callStream, textStream } from "../support/chunks.ts";
-import { fakeKeptTurns } from "../support/engine.ts";
+import { fakeKeptTurns } from "../support/kept-turns.ts";
 import { ASK, askCall, perform, weather } from "../support/perform.ts";
 
 const DAY = 24 * 60 * 60 * 1_000;

@@ -10,7 +10,7 @@ import {
   stream,
   textStream,
 } from "../support/chunks.ts";
-import { fakeKeptTurns } from "../support/engine.ts";
+import { fakeKeptTurns } from "../support/kept-turns.ts";
 import { ASK, askCall, perform, weather } from "../support/perform.ts";
 import { chunksOf, readStream } from "../support/sink.ts";
 

@@ -9,9 +9,10 @@ import { SharedCalls } from "../../src/engine/calls/shared-calls.ts";
 import { ToolHealth } from "../../src/engine/calls/tool-health.ts";
 import { newId as nextId } from "../../src/engine/new-id.ts";
 import { type Caller, makeOffer } from "../../src/engine/offer.ts";
-import type { DocumentStore, KeptTurn, KeptTurnStore, Stores } from "../../src/engine/ports/stores.ts";
+import type { DocumentStore, KeptTurnStore, Stores } from "../../src/engine/ports/stores.ts";
 import type { RunScope } from "../../src/engine/ports/telemetry.ts";
 import type { ToolAttempt, ToolReply, ToolTransport } from "../../src/engine/ports/tools.ts";
+import { ToolLimits } from "../../src/engine/rates/tool-limits.ts";
 import {
   createSnapshot,
   type RegisteredTool,
@@ -25,7 +26,9 @@ import { Run } from "../../src/engine/run-state.ts";
 import { RunSession } from "../../src/engine/sessions/run-session.ts";
 import { SessionBook } from "../../src/engine/sessions/session-book.ts";
 import { memoryCache } from "../../src/stores/memory-cache.ts";
+import { memoryRates } from "../../src/stores/memory-rates.ts";
 import { openSqlite } from "../../src/stores/sqlite.ts";
+import { fakeKeptTurns } from "./kept-turns.ts";
 import { type FakeSink, fakeSink } from "./sink.ts";
 import { type FakeTarget, fakeUpstream } from "./upstream.ts";
 
@@ -77,22 +80,6 @@ export function fakeTransport(
       const one = { tool: tool.name, args, attempt, signal };
       sent.push(one);
       return await answer(one);
-    },
-  };
-}
-
-/** A store of kept turns in memory, without expiry. */
-export function fakeKeptTurns(): KeptTurnStore & {
-  kept: { owner: string; turn: KeptTurn; ttlMs: number }[];
-} {
-  const kept: { owner: string; turn: KeptTurn; ttlMs: number }[] = [];
-  return {
-    kept,
-    async keep(owner, turn, ttlMs) {
-      kept.push({ owner, turn: structuredClone(turn), ttlMs });
-    },
-    async find(owner, id) {
-      return kept.findLast((one) => one.owner === owner && one.turn.clientCallIds.includes(id))?.turn;
     },
   };
 }
@@ -179,7 +166,7 @@ export function fakeDeps(scene: Scene): EngineDeps {
   const stores = { keptTurns: scene.keptTurns ?? fakeKeptTurns(), documents, ledger } as Stores;
   const transport = scene.transport ?? fakeTransport();
   const writes = new Writes({ ledger, now, newId: nextId });
-  const telemetry = { startRun: fakeScope, ledger() {}, budgetRefused() {} };
+  const telemetry = { startRun: fakeScope, ledger() {}, budgetRefused() {}, runRefused() {} };
   const snapshot = createSnapshot(1, scene.tools ?? []);
   const health = new ToolHealth();
   const approvals = new Approvals({
@@ -196,6 +183,8 @@ export function fakeDeps(scene: Scene): EngineDeps {
     now,
   });
   return {
+    rates: undefined,
+    toolLimits: new ToolLimits({ documents, counters: memoryRates(), rates: undefined, now }),
     upstream: fakeUpstream(...scene.targets),
     transport,
     health,

@@ -1,9 +1,7 @@
 import { ChangingDocuments } from "../changing-documents.ts";
 import type { DocumentStore } from "../ports/stores.ts";
+import { endOf, nameOf, type Period } from "./periods.ts";
 import { type Amount, NOTHING, plus } from "./prices.ts";
-
-/** The time that a budget is for, in UTC; `all` is as long as the account is kept. */
-export type Period = "day" | "month" | "all";
 
 /** What may be used up in a period. */
 export interface Ceiling extends Partial<Amount> {
@@ -146,19 +144,6 @@ function addTo(spent: Readonly<Record<string, Amount>>, used: Amount, at: number
   return Object.fromEntries(
     periods.map((period) => nameOf(period, at)).map((name) => [name, plus(spent[name] ?? NOTHING, used)]),
   );
-}
-
-function nameOf(period: Period, at: number): string {
-  if (period === "all") return "all";
-  return new Date(at).toISOString().slice(0, period === "day" ? 10 : 7);
-}
-
-/** The end of the period that `at` is in, in UTC. */
-function endOf(period: Period, at: number): number | undefined {
-  if (period === "all") return undefined;
-  const date = new Date(at);
-  const [year, month] = [date.getUTCFullYear(), date.getUTCMonth()];
-  return period === "day" ? Date.UTC(year, month, date.getUTCDate() + 1) : Date.UTC(year, month + 1);
 }
 
 function standingsOf(

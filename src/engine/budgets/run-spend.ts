@@ -20,6 +20,8 @@ export interface SpendOptions {
   accounts: readonly Account[];
   /** What the first round is expected to use. */
   expected: TokenCounts;
+  /** The tokens have to be known also where no budget bounds them. */
+  isMetered: boolean;
 }
 
 /** Tokens that are reserved for one round at most, of each kind. */
@@ -48,8 +50,9 @@ export class RunSpend {
 
   /** Whether upstreams have to be asked for the usage. */
   get isMetered(): boolean {
-    const { tokens, cost_micros } = this.#options.ceiling;
-    return this.#options.accounts.length > 0 || tokens !== undefined || cost_micros !== undefined;
+    const { ceiling, accounts, isMetered } = this.#options;
+    const { tokens, cost_micros } = ceiling;
+    return isMetered || accounts.length > 0 || tokens !== undefined || cost_micros !== undefined;
   }
 
   /** What it has used so far. */

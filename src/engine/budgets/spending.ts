@@ -1,9 +1,11 @@
 import { hash } from "node:crypto";
 import type { ChatRequest } from "../../core/protocol/wire.ts";
 import { GatewayError } from "../../errors.ts";
+import { durationText } from "../duration-text.ts";
 import type { DocumentStore } from "../ports/stores.ts";
 import type { Telemetry } from "../ports/telemetry.ts";
-import { type Account, Accounts, isFull, isSpent, type Period, type Standing } from "./accounts.ts";
+import { type Account, Accounts, isFull, isSpent, type Standing } from "./accounts.ts";
+import type { Period } from "./periods.ts";
 import type { Amount, Price } from "./prices.ts";
 import { expectedTokens, RunSpend } from "./run-spend.ts";
 
@@ -25,6 +27,8 @@ export interface SpendingDeps {
   sessionTtlMs: number;
   /** A reservation that nobody has given back is forgotten after this time. */
   leaseMs: number;
+  /** Tokens are bounded otherwise too, and have to be known of every run. */
+  isMetered: boolean;
   /** Another name for every process. */
   process: string;
   /** Unix milliseconds. */
@@ -68,7 +72,7 @@ export class Spending {
 
   /** Reserves for a run. Throws `insufficient_quota` where a budget is spent, and if the store cannot be used: nothing goes unseen. */
   async open({ runId, caller, session, request, bytes }: SpendRequest): Promise<RunSpend> {
-    const { budgets, prices } = this.#deps;
+    const { budgets, prices, isMetered } = this.#deps;
     const spend = new RunSpend(this.#accounts, {
       runId,
       model: request.model,
@@ -76,6 +80,7 @@ export class Spending {
       ceiling: budgets.run,
       accounts: [...this.#sessionAccount(caller, session), ...this.#keyAccount(caller)],
       expected: expectedTokens(bytes, request),
+      isMetered,
     });
     const full = await spend.begin();
     if (full) throw insufficient(full, this.#deps.now());
@@ -160,12 +165,4 @@ function rateHeaders(standings: readonly Standing[], now: number): Record<string
     "x-ratelimit-remaining-tokens": String(left(nearest)),
     "x-ratelimit-reset-tokens": durationText((nearest.endsAt ?? now) - now),
   };
-}
-
-/** A duration as rate headers write it: `1s`, `6m0s`, `2h0m5s`. Rounded up to whole seconds. */
-function durationText(ms: number): string {
-  const seconds = Math.max(0, Math.ceil(ms / 1_000));
-  const [h, m, s] = [Math.floor(seconds / 3_600), Math.floor(seconds / 60) % 60, seconds % 60];
-  if (h > 0) return `${h}h${m}m${s}s`;
-  return m > 0 ? `${m}m${s}s` : `${s}s`;
 }

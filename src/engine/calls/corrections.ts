@@ -31,7 +31,14 @@ interface Tally {
 }
 
 /** Refusals that are about the run, or about another call. */
-const OF_THE_RUN: ReadonlySet<string> = new Set(["tool_calls", "tools_phase", "stopped", "dependency"]);
+const OF_THE_RUN: ReadonlySet<string> = new Set([
+  "tool_calls",
+  "tools_phase",
+  "stopped",
+  "dependency",
+  "rate",
+  "quota",
+]);
 
 /**
  * Counts what a model is told about calls that were not run, by tool, and how its corrections end.

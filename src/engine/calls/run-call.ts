@@ -13,6 +13,7 @@ import type { Run } from "../run-state.ts";
 import { outcomeOf, runAttempts, type ToolOutcomeResult } from "./attempt.ts";
 import { CALL_TEXTS } from "./call-texts.ts";
 import { callKey, dependsOnSession, gateContext } from "./gate-context.ts";
+import { overLimit, refuseOverLimit } from "./limit-calls.ts";
 import { note, notePolicy, type PlannedCall, refuse } from "./planned-call.ts";
 import { idempotencyKey, type StandIns, settle, type Tried } from "./policy.ts";
 import { sendWrite } from "./send-write.ts";
@@ -40,6 +41,7 @@ export async function runPlanned(run: Run, entry: PlannedCall, phase: Phase): Pr
     return;
   }
   if (approval) {
+    if (await refuseOverLimit(run, entry, tool)) return;
     setAside(run, entry, { tool, args, approval });
     return;
   }
@@ -51,6 +53,7 @@ export async function runPlanned(run: Run, entry: PlannedCall, phase: Phase): Pr
     await noteSuccess(run, entry, message);
     return;
   }
+  if (await refuseOverLimit(run, entry, tool)) return;
   run.answer.progress({ type: "tool.started", ...run.names(call) });
   const first = await send(run, entry, phase, { tool, args, key });
   if (first.isShared) entry.record.shared = true;
@@ -98,9 +101,11 @@ function standIns(run: Run, entry: PlannedCall, phase: Phase): StandIns {
       if (dependsOnSession(tool)) await run.session.refresh();
       const passage = await passGates(named, tool, gateContext(run, named, tool));
       note(run, named, passage);
-      if (!passage.args || run.takeCallOf(tool)) return passage;
-      const refusal = { gate: "context", pass: false, ...tooManyCalls(tool, run.locale) } as const;
-      return { ...passage, args: undefined, refusal };
+      if (!passage.args) return passage;
+      const refusal = run.takeCallOf(tool)
+        ? await overLimit(run, tool)
+        : ({ gate: "context", pass: false, ...tooManyCalls(tool, run.locale) } as const);
+      return refusal ? { ...passage, args: undefined, refusal } : passage;
     },
     send(tool, args) {
       const { name } = tool.definition;

@@ -115,4 +115,6 @@ export interface Telemetry {
   ledger(note: LedgerNote): void;
   /** A request was refused because the budget of its session or key is spent or reserved. */
   budgetRefused(): void;
+  /** A request was not admitted, because as many runs are open as may be. */
+  runRefused(): void;
 }

@@ -8,7 +8,7 @@ import { checkChatRequest } from "../chat-request.ts";
 import { requireObject } from "../json-body.ts";
 import { Repetition } from "../repetition.ts";
 
-const ROUTE = { config: { access: "client" as const }, onRequest: nameRun };
+const ROUTE = { config: { access: "client" as const, work: true }, onRequest: nameRun };
 
 /** `POST /v1/chat/completions`, streamed and not. Every answer after authentication has the names of its run and session. */
 export function chatRoute(

@@ -50,7 +50,7 @@ export function passThroughRoutes(
     method: METHODS,
     url: `${PREFIX}/*`,
     bodyLimit: maxBodyBytes,
-    config: { access: "client" },
+    config: { access: "client", work: true },
     handler: (request, reply) => {
       refuseHeadOfOwnRoute(app, request);
       const { raw } = request;
@@ -159,7 +159,14 @@ function toClient(reply: FastifyReply, stallMs: number, call: () => UpstreamCall
   });
   return {
     onHead(status, upstreamHeaders) {
-      const headers = withoutHeaders(upstreamHeaders, HOP_BY_HOP);
+      // Bounds of the gateway hold for its client, not those of the upstream for the gateway.
+      const own = Object.entries(reply.getHeaders()).filter(([name]) => name.startsWith("x-ratelimit-"));
+      const headers = withoutHeaders(
+        upstreamHeaders,
+        HOP_BY_HOP,
+        own.length > 0 ? "x-ratelimit-" : undefined,
+      );
+      for (const [name, value] of own) headers.push(name, String(value));
       const names = new Set(headers.filter((_, at) => at % 2 === 0).map((name) => name.toLowerCase()));
       if (!names.has("x-request-id")) headers.push("x-request-id", reply.request.id);
       reply.hijack();

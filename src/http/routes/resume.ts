@@ -14,7 +14,7 @@ import { Repetition } from "../repetition.ts";
 /** How long the answer is given again to those who ask for it again. */
 const KEPT_MS = 24 * 60 * 60 * 1000;
 
-const ROUTE = { config: { access: "client" as const }, bodyLimit: 16 * 1024, onRequest: nameRun };
+const ROUTE = { config: { access: "client" as const, work: true }, bodyLimit: 16 * 1024, onRequest: nameRun };
 
 type ResumeRequest = FastifyRequest<{ Params: { id: string } }>;
 

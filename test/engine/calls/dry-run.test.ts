@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { callStream, textStream } from "../../support/chunks.ts";
-import { fakeKeptTurns, toolNamed } from "../../support/engine.ts";
+import { toolNamed } from "../../support/engine.ts";
+import { fakeKeptTurns } from "../../support/kept-turns.ts";
 import { answersIn } from "../../support/messages.ts";
 import { ASK, askCall, perform, weather } from "../../support/perform.ts";
 import { chunksOf } from "../../support/sink.ts";
