@@ -6,7 +6,6 @@ import { Rates } from "./engine/rates/rates.ts";
 import { ToolLimits } from "./engine/rates/tool-limits.ts";
 import { RunBook } from "./engine/run-record.ts";
 import { SessionBook } from "./engine/sessions/session-book.ts";
-import { memoryRates } from "./stores/memory-rates.ts";
 
 /** The caller behind the admin key, whom no budget concerns. */
 const ADMIN = "admin";
@@ -24,8 +23,7 @@ export function openBooks(config: Config, stores: Stores) {
 }
 
 /** Counts requests, calls and tokens, where they are bounded. */
-function openRates({ rates: { keys, key, user, session } }: Config, { documents }: Stores) {
-  const counters = memoryRates();
+function openRates({ rates: { keys, key, user, session } }: Config, { documents, rates: counters }: Stores) {
   const isBound = [key, user, session, ...Object.values(keys)].some((rate) => Object.keys(rate).length > 0);
   const ofKey = (name: string) => (name === ADMIN ? {} : (keys[name] ?? key));
   const rates = isBound ? new Rates({ counters, ofKey, user, session }) : undefined;

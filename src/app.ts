@@ -5,9 +5,9 @@ import { parse } from "yaml";
 import { openAdmission } from "./app-admission.ts";
 import { openApprovals } from "./app-approvals.ts";
 import { openBooks } from "./app-books.ts";
+import { openState } from "./app-state.ts";
 import type { Config } from "./config.ts";
 import { engineSettings } from "./config-engine.ts";
-import { READ_RESULT } from "./core/tool.ts";
 import { KeptAnswers } from "./engine/answer/kept-answers.ts";
 import { SharedCalls } from "./engine/calls/shared-calls.ts";
 import { ToolHealth } from "./engine/calls/tool-health.ts";
@@ -15,7 +15,7 @@ import { ChatEngine } from "./engine/chat.ts";
 import { newId } from "./engine/new-id.ts";
 import type { Stores } from "./engine/ports/stores.ts";
 import { withoutCanary } from "./engine/registry/definition-faults.ts";
-import { ToolRegistry } from "./engine/registry/registry.ts";
+import type { ToolRegistry } from "./engine/registry/registry.ts";
 import type { RegisteredTool } from "./engine/registry/tool-snapshot.ts";
 import { UpstreamHealth } from "./engine/reply/upstream-health.ts";
 import { StoredResults } from "./engine/results/stored-results.ts";
@@ -38,10 +38,8 @@ import { createPassThrough } from "./outbound/passthrough.ts";
 import { createToolTransport } from "./outbound/tool-http.ts";
 import { createUpstream } from "./outbound/upstream.ts";
 import { memoryCache } from "./stores/memory-cache.ts";
-import { openStores } from "./stores/open.ts";
 import { watchToolFiles } from "./stores/tool-files.ts";
-import { createLogger } from "./telemetry/logger.ts";
-import { createMetrics, type Metrics } from "./telemetry/metrics.ts";
+import type { Metrics } from "./telemetry/metrics.ts";
 import { createTelemetry } from "./telemetry/telemetry.ts";
 import type { Tracing } from "./telemetry/tracing.ts";
 
@@ -66,11 +64,8 @@ export interface App {
  * `server` closes everything else that was opened here.
  */
 export async function buildApp({ config, env, startTracing }: AppOptions): Promise<App> {
-  const stores = await openStores(config.store);
   const outbound = openOutbound(config, env);
-  const { log, metrics, registry } = await openRegistry(config, stores, (url) =>
-    outbound.guard.allowUrl(url),
-  );
+  const { stores, log, metrics, registry } = await openState(config, (url) => outbound.guard.allowUrl(url));
   const tracing = await startTracing(log);
   const { health, upstreams } = watchHealth(metrics, registry);
   const books = openBooks(config, stores);
@@ -95,7 +90,7 @@ export async function buildApp({ config, env, startTracing }: AppOptions): Promi
     upstream: outbound.upstream,
     transport: outbound.transport,
     upstreams,
-    shared: new SharedCalls(cache),
+    shared: new SharedCalls(stores.cache ?? cache),
     toolIndex: new ToolIndex(),
     telemetry,
     results: storedResults(config, stores),
@@ -202,23 +197,6 @@ async function registerRoutes(server: FastifyInstance, parts: Parts): Promise<vo
   });
   await server.register(passThroughRoutes, { passThrough });
   await server.register(opsRoutes, { ready: parts.ready, metrics, openapi: openApiDocument() });
-}
-
-async function openRegistry(
-  config: Config,
-  stores: Stores,
-  allowUrl: (url: URL) => string | undefined,
-): Promise<{ log: Logger; metrics: Metrics; registry: ToolRegistry }> {
-  const metrics = createMetrics(
-    (name) => name === READ_RESULT || registry.snapshot().get(name) !== undefined,
-    () => stores.ledger.countPending(),
-  );
-  const log = createLogger({ level: config.logLevel, onDropped: () => metrics.droppedLines.inc() });
-  const registry: ToolRegistry = await ToolRegistry.open(stores.tools, {
-    allowUrl,
-    onProblem: (problem) => log.warn({ stage: "registry", status: "refused", ...problem }),
-  });
-  return { log, metrics, registry };
 }
 
 /** What keeps failing is left alone, and counted. */

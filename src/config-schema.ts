@@ -52,6 +52,7 @@ export interface Settings {
   approvals: ApprovalSettings;
   tools: { network?: "open" | "guarded"; allow_hosts: string[] };
   overload: { memory_bytes?: number; loop_delay_ms: number };
+  ledger: { min_acks: number };
 }
 
 /** What runs may use up. Costs are in millionths of the currency unit that prices are in. */
@@ -155,7 +156,7 @@ const key = group(
 
 /** Where conversations and tools are kept: a file, memory or Redis. */
 export const STORE = text("sqlite:FILE, memory: or redis://HOST:PORT/DB", {
-  pattern: "^(sqlite:.+|memory:|rediss?://.+)$",
+  pattern: "^(sqlite:.+|memory:|(?:redis|valkey)s?(?:\\+(?:sentinel|cluster))?://.+)$",
   default: "sqlite:data/toolweir.db",
 });
 
@@ -231,6 +232,7 @@ export const SETTINGS: SettingSchema = group({
       ["url", "secret"],
     ),
   }),
+  ledger: section({ min_acks: whole(0, 0, 10) }),
   overload: section({
     memory_bytes: whole(undefined, 1_048_576, 1_099_511_627_776),
     loop_delay_ms: milliseconds(500),

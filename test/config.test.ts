@@ -41,6 +41,7 @@ suite("loadConfig", () => {
       },
       rates: { keys: {}, key: {}, user: {}, session: {} },
       overload: { loop_delay_ms: 500 },
+      ledger: { min_acks: 0 },
       budgets: { run: {}, session: {}, key: { day: {}, month: {} }, keys: {} },
       prices: [],
       locale: "en",

@@ -1,18 +1,17 @@
 import type { Stores } from "../engine/ports/stores.ts";
+import { openRedis, type RedisOptions } from "./redis/open-redis.ts";
 import { openSqlite } from "./sqlite.ts";
 import { StoreError } from "./store-error.ts";
 
 /**
- * Opens the store that a URL names: `sqlite:FILE` (relative to the working directory) or `memory:`, which forgets everything at the end.
- * Throws a `StoreError` if there is no such kind of store or it cannot be opened.
+ * Opens the store that a URL names: `sqlite:FILE` (relative to the working directory), `memory:`, which forgets everything at the end, or a Redis
+ * or Valkey for many processes. Throws a `StoreError` if there is no such kind of store or it cannot be opened.
  */
-export async function openStores(url: string): Promise<Stores> {
+export async function openStores(url: string, options: RedisOptions): Promise<Stores> {
   if (url === "memory:") return openSqlite(":memory:");
   const file = /^sqlite:(.+)$/.exec(url)?.[1];
   if (file !== undefined) return openSqlite(file);
-  if (/^rediss?:/.test(url)) {
-    throw new StoreError("A redis store is not available in this version; use sqlite:FILE or memory:.");
-  }
+  if (/^(?:redis|valkey)s?(?:\+\w+)?:/.test(url)) return openRedis(url, options);
   // The URL itself stays out of the text: it may hold a password.
-  throw new StoreError("The store is not one that this version knows; use sqlite:FILE or memory:.");
+  throw new StoreError("The store is not one that this version knows; use sqlite:FILE, memory: or redis://.");
 }

@@ -2,6 +2,7 @@ import { existsSync, mkdirSync } from "node:fs";
 import { dirname, resolve } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import type { Stores } from "../engine/ports/stores.ts";
+import { memoryRates } from "./memory-rates.ts";
 import { sqliteDocuments } from "./sqlite-documents.ts";
 import { guarded } from "./sqlite-guard.ts";
 import { sqliteKeptTurns } from "./sqlite-kept-turns.ts";
@@ -130,6 +131,7 @@ export function openSqlite(file: string, now: () => number = Date.now): Stores {
     keptTurns: sqliteKeptTurns(db, now),
     documents: sqliteDocuments(db, now),
     ledger: sqliteLedger(db, now),
+    rates: memoryRates(),
     async ping() {
       guarded(() => probe.get());
     },

@@ -1,5 +1,7 @@
 import type { ToolDefinition } from "../../core/tool.ts";
 import type { LedgerStore } from "./ledger.ts";
+import type { RateCounters } from "./rates.ts";
+import type { ResultCache } from "./result-cache.ts";
 
 export interface StoredTool {
   definition: ToolDefinition;
@@ -19,6 +21,8 @@ export interface ToolStore {
   delete(name: string, expectedVersion?: number): Promise<boolean>;
   /** Every version ever stored under the name, oldest first. */
   versions(name: string): Promise<StoredTool[]>;
+  /** Calls `onChange` within a second of a change by another process, until what it gives is called. Absent where there is no other. */
+  watch?(onChange: () => void): () => void;
 }
 
 /** The gateway's half of a mixed turn, until the client comes back with its own. */
@@ -73,6 +77,9 @@ export interface Stores {
   readonly keptTurns: KeptTurnStore;
   readonly documents: DocumentStore;
   readonly ledger: LedgerStore;
+  readonly rates: RateCounters;
+  /** Shared by all processes. Absent where there is only one. */
+  readonly cache?: ResultCache;
   /** Resolves when the store answers. */
   ping(): Promise<void>;
   close(): Promise<void>;

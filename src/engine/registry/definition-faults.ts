@@ -30,6 +30,12 @@ export function named(name: string, input: unknown): unknown {
   });
 }
 
+/** The error for a version that was never stored under a name. */
+export const noVersion = (name: string, version: number): GatewayError =>
+  new GatewayError("version_not_found", `The store has no version ${version} of "${name.slice(0, 64)}".`, {
+    param: "version",
+  });
+
 /** One line for each fault of a refused definition. */
 export function problemsOf(source: string, error: GatewayError, prefix = ""): ToolProblem[] {
   const details = error.options.details ?? [{ path: "", message: error.message }];

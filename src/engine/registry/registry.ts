@@ -11,7 +11,7 @@ import { checkFallbackCycle, lintDeprecated, lintFallback } from "../../core/too
 import { GatewayError } from "../../errors.ts";
 import type { StoredTool, ToolStore } from "../ports/stores.ts";
 import { changeNotes } from "./change-notes.ts";
-import { isObject, named, notFound, problemsOf, type ToolProblem } from "./definition-faults.ts";
+import { isObject, named, notFound, noVersion, problemsOf, type ToolProblem } from "./definition-faults.ts";
 import {
   createSnapshot,
   fileEtag,
@@ -77,9 +77,21 @@ export class ToolRegistry {
   /** A registry with everything that the store holds. */
   static async open(store: ToolStore, options: RegistryOptions = {}): Promise<ToolRegistry> {
     const registry = new ToolRegistry(store, options);
-    for (const stored of await store.list()) await registry.#load(stored);
-    registry.#publish();
+    await registry.refresh();
     return registry;
+  }
+
+  /** Takes up what other processes have changed in the store. Rejects with `store_unavailable`; then all stays as it was. */
+  refresh(): Promise<void> {
+    return this.#serially(async () => {
+      const inStore = new Map((await this.#store.list()).map((tool) => [tool.definition.name, tool]));
+      for (const [name, { definition }] of this.#stored) {
+        if (inStore.get(name)?.definition.version === definition.version) inStore.delete(name);
+        else this.#stored.delete(name);
+      }
+      for (const stored of inStore.values()) await this.#load(stored);
+      this.#publish();
+    });
   }
 
   /** The tools from now on. */
@@ -158,15 +170,7 @@ export class ToolRegistry {
     return this.#serially(async () => {
       const current = await this.#current(name, allows);
       const earlier = (await this.versions(name)).find(({ definition }) => definition.version === version);
-      if (!earlier || !current.stored) {
-        throw new GatewayError(
-          "version_not_found",
-          `The store has no version ${version} of "${name.slice(0, 64)}".`,
-          {
-            param: "version",
-          },
-        );
-      }
+      if (!earlier || !current.stored) throw noVersion(name, version);
       return this.#write(this.check(earlier.definition), current);
     });
   }

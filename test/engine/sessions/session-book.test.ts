@@ -1,12 +1,12 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { SessionBook } from "../../../src/engine/sessions/session-book.ts";
-import { openStores } from "../../../src/stores/open.ts";
+import { openSqlite } from "../../../src/stores/sqlite.ts";
 
 const NAME = { caller: "app", id: "s1" };
 
 test("two hundred changes of one session at the same time are all kept", async (t) => {
-  const stores = await openStores("memory:");
+  const stores = openSqlite(":memory:");
   t.after(() => stores.close());
   const book = new SessionBook(stores.documents, Date.now, 60_000);
   const other = new SessionBook(stores.documents, Date.now, 60_000);
