@@ -17,7 +17,6 @@ suite("gateways on one Redis", { skip: noRedis() }, () => {
   after(() => server.stop());
 
   const world = (t: TestContext, count: number, yaml?: string) => startWorld(t, server, count, yaml);
-
   test("a tool that is registered at one is offered by the others within a second", async (t) => {
     const { one, two, tools, upstream } = await world(t, 2);
     await registerTool(one, "get_weather", { url: tools.urlOf("get_weather") }, ADMIN);
@@ -65,24 +64,7 @@ suite("gateways on one Redis", { skip: noRedis() }, () => {
     }
   });
 
-  test("a session and a cached result are there at every gateway", async (t) => {
-    const { one, two, tools, upstream } = await world(t, 2);
-    const members = { url: tools.urlOf("get_weather"), cache_ttl_s: 60, shared: true };
-    await registerTool(one, "get_weather", members, ADMIN);
-    await delay(1_000);
-    const headers = { ...ADMIN, "x-toolweir-session": "s1" };
-    const cached = [];
-    for (const gateway of [one, two]) {
-      upstream.script("m", [whole(ASKS), whole(ANSWERS)]);
-      cached.push((await complete(gateway, ask("m"), headers)).body.toolweir.tools[0].cached);
-    }
-    assert.deepEqual([cached, tools.requests.length], [[false, true], 1]);
-    const session = await (await fetch(`${one.url}/sessions/s1`, { headers: ADMIN })).json();
-    assert.equal(
-      (session as { tools_used: Record<string, { count: number }> }).tools_used["get_weather"]?.count,
-      2,
-    );
-  });
+  stateTest(world);
 });
 
 const ADMIN_KEY = "admin-key-0123456789";
@@ -101,4 +83,25 @@ async function startWorld(t: TestContext, server: RedisServer, count: number, ya
   for (let n = 0; n < count; n++) gateways.push(await startGateway(t, options));
   const [one, two] = gateways as [Gateway, Gateway];
   return { upstream, tools, gateways, one, two };
+}
+
+function stateTest(world: (t: TestContext, count: number) => ReturnType<typeof startWorld>): void {
+  test("a session and a cached result are there at every gateway", async (t) => {
+    const { one, two, tools, upstream } = await world(t, 2);
+    const members = { url: tools.urlOf("get_weather"), cache_ttl_s: 60, shared: true };
+    await registerTool(one, "get_weather", members, ADMIN);
+    await delay(1_000);
+    const headers = { ...ADMIN, "x-toolweir-session": "s1" };
+    const cached = [];
+    for (const gateway of [one, two]) {
+      upstream.script("m", [whole(ASKS), whole(ANSWERS)]);
+      cached.push((await complete(gateway, ask("m"), headers)).body.toolweir.tools[0].cached);
+    }
+    assert.deepEqual([cached, tools.requests.length], [[false, true], 1]);
+    const session = await (await fetch(`${one.url}/sessions/s1`, { headers: ADMIN })).json();
+    assert.equal(
+      (session as { tools_used: Record<string, { count: number }> }).tools_used["get_weather"]?.count,
+      2,
+    );
+  });
 }
