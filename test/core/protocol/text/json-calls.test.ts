@@ -1,8 +1,10 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { TEXT_FORMATS } from "../../../../src/core/protocol/text/formats/all.ts";
 import { TextAdapter } from "../../../../src/core/protocol/text/text-adapter.ts";
 import { textProtocol } from "../../../../src/core/protocol/text/text-protocol.ts";
 import { readSamples, TOOLS } from "./read-samples.ts";
+import { readPieces } from "./reading.ts";
 
 const PING = '<tool_call>{"name": "ping", "arguments": {}}';
 
@@ -48,7 +50,66 @@ readSamples([
     text: '<tool_call>{"name": "write", "why": "x", "arguments": {"path": "a"}}</tool_call>',
     calls: [["write", '{"path": "a"}']],
   },
+  {
+    title: "calls in an array of their own are read, with what else stands in the object",
+    format: "bare_json",
+    text: '{"tool_calls": [{"id": "1", "type": "function", "function": {"name": "ping", "arguments": "{}"}}, {"name": "write", "arguments": {"path": "a"}}], "index": 0}\nSo.',
+    calls: [
+      ["ping", "{}"],
+      ["write", '{"path": "a"}'],
+    ],
+    content: "\nSo.",
+  },
+  {
+    title: "an array without a call is text",
+    format: "bare_json",
+    text: '{"tool_calls": [{"name": "nobody", "arguments": {}}]}\n{"tool_calls": []}',
+    content: '{"tool_calls": [{"name": "nobody", "arguments": {}}]}\n{"tool_calls": []}',
+  },
+  {
+    title: "an array that is cut off has its calls",
+    format: "hermes",
+    text: '<tool_call>{"tool_calls": [{"name": "ping", "arguments": {}}, {"name": "write", "arguments": {"path": "a',
+    calls: [
+      ["ping", "{}"],
+      ["write", '{"path": "a', "…"],
+    ],
+  },
+  {
+    title: "the call of a function behind its tag",
+    format: "llama3_json",
+    text: '<|python_tag|>write.call(path="a")<|eom_id|>',
+    calls: [["write", '{"path": "a"}']],
+  },
+  {
+    title: "code behind its tag that calls nothing known is text",
+    format: "llama3_json",
+    text: "<|python_tag|>print(1)",
+    content: "<|python_tag|>print(1)",
+  },
+  {
+    title: "a closing tag of another name ends the block of tags",
+    format: "qwen3_coder",
+    text: "<tool_call><function=ping></function></tools> So.",
+    calls: [["ping", "{}"]],
+    content: " So.",
+  },
+  {
+    title: "what is left of a call that is closed in a wrong way is markup",
+    format: "qwen3_coder",
+    text: "<tool_call><function=write><parameter=path>\na\n</parameter></invoke></tool_call> So.",
+    calls: [["write", '{"path": "a"', "…"]],
+    content: " So.",
+  },
 ]);
+
+test("hermes: wrappers without end are text", () => {
+  const format = TEXT_FORMATS.find(({ names }) => names.includes("hermes"));
+  assert.ok(format);
+  const text = `<tool_call>${'{"function":'.repeat(20_000)}`;
+  const found = readPieces(format, [text], TOOLS);
+  assert.deepEqual(found.calls, []);
+});
 
 /** What was put right in the arguments of each piece of the calls in a text. */
 function repairsIn(setting: string, text: string) {

@@ -1,5 +1,5 @@
-import { skipTrailers } from "../machine/lookahead.ts";
-import { Markers, peek, type Reading, skipBlanks, type TextInput } from "../machine/text-input.ts";
+import { Markers, peek, type Reading, type TextInput } from "../machine/text-input.ts";
+import { skipBehindBrackets, skipClosing } from "./closing.ts";
 
 /** The mark of a code fence. */
 export const FENCE = new Markers(["```"]);
@@ -22,38 +22,8 @@ export function* skipFence(input: TextInput, languages = LANGUAGES): Reading<boo
   return false;
 }
 
-/**
- * Passes over a closing fence and the end markers, with brackets too many before them, and over a part of one that ends the reply. Where
- * a tag ends the block, any other closing tag in its place does too. What is none of this stays.
- */
+/** Passes over a closing fence, with brackets too many before it, and over what closes a block; what is neither stays. */
 export function* skipEnd(input: TextInput, ends: Markers): Reading<void> {
-  yield* skipOne(input, () => FENCE.skip(input));
-  const ended = yield* skipOne(input, () => ends.skip(input));
-  if (!ended && ends.begins("</")) yield* skipOne(input, () => skipTag(input));
-  yield* skipTrailers(input, ends);
-}
-
-function* skipOne(input: TextInput, skip: () => Reading<unknown>): Reading<boolean> {
-  const mark = input.mark();
-  while (/[}\]]/.test(yield* skipBlanks(input))) input.at++;
-  const found = (yield* skip()) !== undefined;
-  if (found) input.release();
-  else input.back(mark);
-  return found;
-}
-
-const TAG = /^<(?:\/(?:[\w:.-]*>?)?)?$/;
-const MAX_TAG = 64;
-
-/** A closing tag of any name; one that the reply ends in is one. */
-function* skipTag(input: TextInput): Reading<string | undefined> {
-  let tag = "";
-  while (!tag.endsWith(">")) {
-    const next = yield* peek(input);
-    if (next === "") return tag.length > 1 ? tag : undefined;
-    tag += next;
-    if (!TAG.test(tag) || tag.length > MAX_TAG) return undefined;
-    input.at++;
-  }
-  return tag;
+  yield* skipBehindBrackets(input, () => FENCE.skip(input));
+  yield* skipClosing(input, ends);
 }

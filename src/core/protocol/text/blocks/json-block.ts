@@ -1,7 +1,8 @@
 import type { Block } from "../machine/grammar.ts";
 import { Markers, NO_MARKERS, type Reading, skipBlanks, type TextInput } from "../machine/text-input.ts";
+import type { CallShape } from "./call-keys.ts";
 import { FENCE, skipEnd, skipFence } from "./fence.ts";
-import { type CallShape, type CallSource, type Found, readCall } from "./json-call.ts";
+import { type CallSource, type Found, readCall } from "./json-call.ts";
 
 /** Calls written as JSON objects behind a marker. */
 export interface JsonBlock {

@@ -1,30 +1,25 @@
 import { repairJson } from "../../../json/repair.ts";
 import type { RepairName } from "../../../json/repair-names.ts";
-import { withSpellings } from "../../../json/spelling.ts";
 import { stringifyJson } from "../../../json/stringify.ts";
-import { isObject, type JsonObject, type JsonValue } from "../../../json/value.ts";
 import { flow } from "../machine/lookahead.ts";
 import type { Output } from "../machine/output.ts";
 import { type Markers, peek, type Reading, skipBlanks, type TextInput } from "../machine/text-input.ts";
 import type { ReaderContext } from "../reader.ts";
 import { argumentText } from "./argument-text.ts";
+import {
+  ARGUMENTS,
+  type CallShape,
+  callIn,
+  ID,
+  LIST,
+  MAX_WRAPPERS,
+  NAME,
+  NEUTRAL,
+  WRAPPER,
+} from "./call-keys.ts";
 import { declaredName, forOnlyText } from "./declared.ts";
 import { passValue, readString, readValue } from "./json-value.ts";
 import { SchemaView } from "./schema-view.ts";
-
-/** What a format allows an object to be. */
-export interface CallShape {
-  /** Nothing but the object says that it is a call: its name must be declared, arguments must be there and no other key before them. */
-  bare?: true;
-  /** The model gives its calls ids that it wants back. */
-  ids?: true;
-  /** `thought` is what the model thinks; without a tool it is its answer. */
-  thought?: true;
-  /** `{"NAME": {…}}`. */
-  keyIsName?: true;
-  /** Names that mean "no tool". */
-  noTool?: readonly string[];
-}
 
 /** What calls are read from and given out to. */
 export interface CallSource {
@@ -39,13 +34,9 @@ export interface CallSource {
 /** `none`: no call, and the reader stands somewhere in or behind the object. `cut`: the text ended before a call was known. */
 export type Found = "call" | "none" | "cut";
 
-const NAME = new Set(["name", "tool_name", "action", "tool", "function"]);
-const ARGUMENTS = new Set(["arguments", "parameters", "args", "input", "action_input"]);
-const ID = new Set(["id", "tool_call_id"]);
-const WRAPPER = new Set(["tool_call", "function_call", "function"]);
-const NEUTRAL = new Set(["type", "index"]);
-
 interface Draft {
+  /** How many wrappers stand around what is read. */
+  wrappers: number;
   name?: string;
   id?: string;
   /** Arguments that came before all else was known. */
@@ -54,7 +45,7 @@ interface Draft {
   beside?: string[];
   /** What was put right in the text of the arguments. */
   repairs?: readonly RepairName[];
-  /** The call's number once it is given out. */
+  /** The call's number once it is given out; -1 for something else than a call of its own. */
   call?: number;
   /** It stands there that no tool is meant. */
   noTool?: true;
@@ -62,10 +53,10 @@ interface Draft {
 }
 
 /** Reads the object at which the reader stands. */
-export function* readCall(source: CallSource): Reading<Found> {
+export function* readCall(source: CallSource, wrappers = 0): Reading<Found> {
   const { input, shape } = source;
   const mark = input.mark();
-  const draft: Draft = {};
+  const draft: Draft = { wrappers };
   const end = yield* readMembers(source, draft);
   if (end === "odd" && !shape.bare) {
     input.back(mark);
@@ -128,7 +119,9 @@ function* readMemberValue(
 ): Reading<End | undefined> {
   const { shape, context } = source;
   const open = draft.call === undefined;
-  if (open && WRAPPER.has(key) && next === "{") return yield* readWrapped(source, draft);
+  const wraps = open && draft.wrappers < MAX_WRAPPERS;
+  if (wraps && WRAPPER.has(key) && next === "{") return yield* readWrapped(source, draft);
+  if (wraps && key === LIST && next === "[") return yield* readList(source, draft);
   if (open && NAME.has(key) && draft.name === undefined) return yield* readName(source, draft, next);
   if (open && ARGUMENTS.has(key) && draft.text === undefined)
     return yield* readArguments(source, draft, next);
@@ -159,8 +152,33 @@ function addBeside(draft: Draft, member: string, repairs: readonly RepairName[])
 }
 
 function* readWrapped(source: CallSource, draft: Draft): Reading<End | undefined> {
+  draft.wrappers++;
   const end = yield* readMembers(source, draft);
   return end === "closed" ? undefined : end;
+}
+
+/** Objects in an array; once one of them is a call the others are too. */
+function* readList(source: CallSource, draft: Draft): Reading<End | undefined> {
+  const { input } = source;
+  input.at++;
+  for (;;) {
+    const next = yield* skipBlanks(input);
+    const end = next === "{" ? yield* readItem(source, draft) : undefined;
+    if (end !== undefined) return end;
+    if (next === "{") continue;
+    if (next !== "," && next !== "]") return next === "" ? "cut" : "odd";
+    input.at++;
+    if (next === "]") return undefined;
+  }
+}
+
+function* readItem(source: CallSource, draft: Draft): Reading<End | undefined> {
+  const { bare, ...sure } = source.shape;
+  const any = draft.call !== undefined;
+  const found = yield* readCall(any ? { ...source, shape: sure } : source, draft.wrappers + 1);
+  if (found === "call") draft.call ??= -1;
+  if (found === "none" && bare && !any) return "refuted";
+  return found === "cut" ? "cut" : undefined;
 }
 
 function* readName(source: CallSource, draft: Draft, next: string): Reading<End | undefined> {
@@ -217,7 +235,7 @@ function* readArguments(source: CallSource, draft: Draft, next: string): Reading
 /** Reads the arguments of a call whose name is known: an object, or plain text up to a marker. */
 export function* readNamedCall(source: CallSource, name: string, id: string | undefined): Reading<void> {
   const { input, out, context, stops } = source;
-  const draft: Draft = { name, ...(id !== undefined && { id }) };
+  const draft: Draft = { wrappers: 0, name, ...(id !== undefined && { id }) };
   const next = yield* skipBlanks(input);
   if (next === "{") yield* readArguments(source, draft, next);
   else {
@@ -269,24 +287,12 @@ function* readLoosely(source: CallSource): Reading<Found> {
   if (end === "cut") return "cut";
   const repair = repairJson(text);
   if (!repair) return "none";
-  const { value } = repair;
-  const inner = [...WRAPPER].map((key) => value[key]).find(isObject) ?? value;
-  const name = member(inner, NAME);
-  if (typeof name !== "string") return "none";
-  const given = member(inner, ARGUMENTS) ?? besideName(inner);
+  const called = callIn(repair.value);
+  if (!called) return "none";
   return finish(source, {
-    name: declaredName(name.trim(), source.context),
-    text: stringifyJson(given),
+    wrappers: 0,
+    name: declaredName(called.name.trim(), source.context),
+    text: stringifyJson(called.args),
     repairs: [...repairs, ...repair.repairs],
   });
-}
-
-function besideName(object: JsonObject): JsonObject {
-  const [name] = Object.keys(object).filter((key) => NAME.has(key));
-  const others = Object.entries(object).filter(([key]) => key !== name && !ID.has(key) && !NEUTRAL.has(key));
-  return withSpellings(Object.fromEntries(others), object);
-}
-
-function member(object: JsonObject, keys: ReadonlySet<string>): JsonValue | undefined {
-  return Object.entries(object).find(([key]) => keys.has(key))?.[1];
 }

@@ -22,8 +22,8 @@ export interface PythonCalls {
 const BRACKETS = new Brackets(PYTHON.quotes);
 const HEAD_END = new Markers(["(", "\n", "[", "{", '"', "'", ",", "`", "<"]);
 const HEAD = /^(?:[\p{L}_][\p{L}\p{N}_]*\s*=\s*)?([\p{L}_][\p{L}\p{N}_.-]*)\s*$/u;
-/** What models of one family write before the names of tools. */
-const NAMESPACE = "default_api.";
+/** What models of some families write around the names of tools. */
+const AROUND_NAME = /^default_api\.|\.call$/g;
 
 /** Reads `[f(a=1), g()]`, or calls one behind the other. */
 export function pythonBlock(row: PythonCalls): Block {
@@ -98,8 +98,7 @@ function* readBody(
   written: string,
   declaredOnly: boolean,
 ): Reading<Call | undefined> {
-  const name =
-    written.startsWith(NAMESPACE) && !tools.has(written) ? written.slice(NAMESPACE.length) : written;
+  const name = tools.has(written) ? written : written.replace(AROUND_NAME, "");
   if (declaredOnly && !tools.has(name)) return undefined;
   const schema = new SchemaView(tools.get(name));
   const { text, end } = yield* BRACKETS.read(input, declaredOnly ? MAX_BRACKETS : Infinity);

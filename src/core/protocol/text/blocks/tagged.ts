@@ -4,6 +4,7 @@ import type { Output } from "../machine/output.ts";
 import { Markers, type Reading, skipBlanks, type TextInput } from "../machine/text-input.ts";
 import type { ReaderContext } from "../reader.ts";
 import { CallWriter } from "./call-writer.ts";
+import { skipClosing } from "./closing.ts";
 import { passValue } from "./json-value.ts";
 import { SchemaView } from "./schema-view.ts";
 
@@ -117,7 +118,7 @@ class Tagged {
       if (call === "call") any = true;
       else if (call === "partial") return true;
       else if (!(yield* this.#skipNameless(input))) {
-        if (any) yield* skipTrailers(input, this.#closers);
+        if (any) yield* skipClosing(input, this.#closers);
         return any;
       }
     }
@@ -126,7 +127,8 @@ class Tagged {
   /** Reads a call that stands in no wrapper. */
   *alone(input: TextInput, out: Output, context: ReaderContext): Reading<boolean> {
     const found = yield* this.#call(input, out, context, this.#grammar.sure);
-    if (found === "call") yield* skipTrailers(input, this.#closers);
+    const skip = this.#grammar.sure ? skipClosing : skipTrailers;
+    if (found === "call") yield* skip(input, this.#closers);
     return found !== "none";
   }
 

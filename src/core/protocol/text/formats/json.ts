@@ -1,5 +1,5 @@
+import type { CallShape } from "../blocks/call-keys.ts";
 import { bareBlock, fencedBlock, type JsonBlock, jsonBlock } from "../blocks/json-block.ts";
-import type { CallShape } from "../blocks/json-call.ts";
 import type { Grammar, Opener } from "../machine/grammar.ts";
 import { grammarFormat } from "../machine/grammar-reader.ts";
 

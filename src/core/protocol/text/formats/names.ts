@@ -1,5 +1,6 @@
 import { type NamedBlock, namedBlock, sectionBlock } from "../blocks/named-block.ts";
 import { namedTags } from "../blocks/named-tags.ts";
+import { pythonBlock } from "../blocks/python-block.ts";
 import { taggedOpeners } from "../blocks/tagged.ts";
 import type { Grammar, Opener } from "../machine/grammar.ts";
 import { grammarFormat } from "../machine/grammar-reader.ts";
@@ -26,8 +27,9 @@ const DEEPSEEK: Omit<Grammar, "names"> = {
   drops: [...barred("<｜tool▁calls▁end｜>"), ...barred("<｜end▁of▁sentence｜>")],
 };
 
-const FUNCTION_TAG = named({ marker: "<function=", ends: [">"], close: ["</function>"] });
 const LLAMA_ENDS = ["<|eom_id|>", "<|eot_id|>"];
+const PYTHON_TAG = { marker: "<|python_tag|>", close: LLAMA_ENDS };
+const FUNCTION_TAG = named({ marker: "<function=", ends: [">"], close: ["</function>"] });
 const MISTRAL: Opener[] = [
   marked({ marker: "[TOOL_CALLS]", close: ["[/TOOL_CALLS]"], shape: { ids: true } }),
   named({ marker: "[TOOL_CALLS]", ends: ["[ARGS]", "{"], beforeId: "[CALL_ID]", close: ["[/TOOL_CALLS]"] }),
@@ -55,7 +57,8 @@ const GRAMMARS: readonly Grammar[] = [
   {
     names: ["llama3_json"],
     openers: [
-      marked({ marker: "<|python_tag|>", close: LLAMA_ENDS }),
+      marked(PYTHON_TAG),
+      { marker: PYTHON_TAG.marker, block: pythonBlock({ ...PYTHON_TAG, declaredOnly: true }) },
       marked({ marker: "<|python_start|>", close: ["<|python_end|>"] }),
       FUNCTION_TAG,
       ...bare(),
