@@ -181,7 +181,7 @@ export const LITERAL_ROWS: readonly PromptRow[] = [
     result: ({ name, content }) => `<|tool_response>response:${name}{value:${content}}<tool_response|>`,
     results: JOINED,
     notes: ["brace_quotes"],
-    markup: ["<|tool_call>", "<tool_call|>", "<|tool_response>", "<tool_response|>", '<|"|>'],
+    markup: ["<|tool_call>", "<tool_call:", "<tool_call|>", "<|tool_response>", "<tool_response|>", '<|"|>'],
   },
   {
     names: ["functiongemma"],
