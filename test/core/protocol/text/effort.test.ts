@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { TEXT_FORMATS } from "../../../../src/core/protocol/text/formats/all.ts";
+import type { TextEvent } from "../../../../src/core/protocol/text/reader.ts";
 import { TOOLS } from "./read-samples.ts";
 
 const LENGTH = 100_000;
@@ -33,5 +34,31 @@ for (const [name, loop] of LOOPS) {
       const { user, system } = process.cpuUsage(start);
       assert.ok(user + system < 4_000_000, `${(user + system) / 1000} ms`);
     }
+  });
+}
+
+const WHOLE = 16_000_000;
+
+for (const [name, loop] of [
+  ["hermes", "<tool_call>"],
+  ["deepseek_v3", "<｜tool▁calls▁begin｜>"],
+  ["bare_json", "{\n"],
+  ["hermes", "```\n"],
+] as const) {
+  test(`${name}: a whole reply of ${JSON.stringify(loop)} holds nobody up`, () => {
+    const format = TEXT_FORMATS.find(({ names }) => names.includes(name));
+    assert.ok(format);
+    const text = loop.repeat(WHOLE / loop.length);
+    const reader = format.reader({ tools: TOOLS, reasoningPrefilled: false });
+    let length = 0;
+    const count = (event: TextEvent) => {
+      if (event.kind === "content") length += event.text.length;
+    };
+    const start = process.cpuUsage();
+    reader.push(text, count);
+    reader.end(count);
+    const { user, system } = process.cpuUsage(start);
+    assert.equal(length, text.length);
+    assert.ok(user + system < 2_000_000, `${(user + system) / 1000} ms`);
   });
 }

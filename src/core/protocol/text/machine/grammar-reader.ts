@@ -1,12 +1,13 @@
 import { lineAfter } from "../marker-scan.ts";
 import type { Emit, LineState, ReaderContext, TextReader } from "../reader.ts";
-import type { Block, Grammar, GrammarFormat, Opener } from "./grammar.ts";
+import type { Block, Grammar, GrammarFormat } from "./grammar.ts";
 import { Output } from "./output.ts";
 import { passJson } from "./pass-json.ts";
-import { Markers, peek, type Reading, TextInput } from "./text-input.ts";
+import { FENCES, markerOf, type Plan, planOf, THINK } from "./plan.ts";
+import { Markers, NO_MARKERS, peek, type Reading, TextInput } from "./text-input.ts";
 
-const FENCES = ["```", "~~~"];
-const THINK = ["<think>", "</think>"] as const;
+/** Markers of one reply that are looked at, each with what follows it; no answer and no turn of calls has as many. */
+const MAX_STOPS = 32_768;
 
 /** The format that a grammar describes. */
 export function grammarFormat(grammar: Grammar): GrammarFormat {
@@ -24,35 +25,6 @@ export function grammarFormat(grammar: Grammar): GrammarFormat {
   };
 }
 
-/** A grammar as the machine needs it, made once for all replies. */
-interface Plan {
-  grammar: Grammar;
-  openers: readonly Opener[];
-  opensReasoning: string;
-  closesReasoning: string;
-  drops: readonly string[];
-  inText: Markers;
-  inThought: Markers;
-}
-
-function planOf(grammar: Grammar, openers: readonly Opener[]): Plan {
-  const { reasoning = THINK, drops = [], tokens } = grammar;
-  const [opensReasoning, closesReasoning] = reasoning;
-  const fences = tokens ? [] : FENCES;
-  const sure = openers.filter(({ ambiguous }) => !ambiguous);
-  return {
-    grammar,
-    openers,
-    opensReasoning,
-    closesReasoning,
-    drops,
-    inText: new Markers([...new Set([...openers.map(markerOf), opensReasoning, ...fences, ...drops])]),
-    inThought: new Markers([...new Set([closesReasoning, ...sure.map(markerOf)])]),
-  };
-}
-
-const markerOf = ({ marker }: Opener) => marker;
-
 /**
  * The machine behind every grammar.
  *
@@ -61,6 +33,7 @@ const markerOf = ({ marker }: Opener) => marker;
  * 3. A think block that is closed is all reasoning, calls in it too. One that is not closed ends at its first call; so what
  *    looks like one there waits for the end of the block or of the reply.
  * 4. JSON that turned out to be no call is text up to its end.
+ * 5. Behind `MAX_STOPS` markers all is text, or reasoning where it stands in that.
  */
 class GrammarReader implements TextReader {
   readonly #input = new TextInput();
@@ -72,6 +45,8 @@ class GrammarReader implements TextReader {
   #previous = "";
   /** Ambiguous strings may still open calls. */
   #guesses = true;
+  /** Markers that have been looked at. */
+  #stops = 0;
   /** What the reading stands in, where that is plain text or plain reasoning. */
   #resting: "content" | "reasoning" | undefined;
 
@@ -109,7 +84,7 @@ class GrammarReader implements TextReader {
     if (this.#context.reasoningPrefilled) yield* this.#thought();
     if (grammar.opening) yield* this.#try(grammar.opening);
     for (;;) {
-      const { marker, at } = inText.find(this.#input);
+      const { marker, at } = this.#find(inText);
       this.#text(this.#input.take(at));
       if (marker !== undefined) yield* this.#markup(marker);
       else if (this.#input.ended) {
@@ -117,6 +92,13 @@ class GrammarReader implements TextReader {
         return;
       } else yield* this.#rest("content");
     }
+  }
+
+  /** The next of the markers; none any more in a reply that has had too many. */
+  #find(markers: Markers): { marker: string | undefined; at: number } {
+    const found = (this.#stops > MAX_STOPS ? NO_MARKERS : markers).find(this.#input);
+    if (found.marker !== undefined) this.#stops++;
+    return found;
   }
 
   *#rest(kind: "content" | "reasoning"): Reading<void> {
@@ -173,7 +155,7 @@ class GrammarReader implements TextReader {
   *#thought(): Reading<void> {
     const { inThought, closesReasoning } = this.#plan;
     for (;;) {
-      const { marker, at } = inThought.find(this.#input);
+      const { marker, at } = this.#find(inThought);
       this.#think(this.#input.take(at));
       if (marker === closesReasoning) return this.#closeThought();
       if (marker !== undefined) {
@@ -214,7 +196,7 @@ class GrammarReader implements TextReader {
   /** Goes on to the end of the think block (`true`) or of the text. */
   *#behindCallInThought(): Reading<boolean> {
     for (;;) {
-      const { marker, at } = this.#plan.inThought.find(this.#input);
+      const { marker, at } = this.#find(this.#plan.inThought);
       this.#text(this.#input.take(at));
       if (marker === this.#plan.closesReasoning) return true;
       if (marker !== undefined) {
@@ -229,10 +211,10 @@ class GrammarReader implements TextReader {
   /** Passes over a code fence. Nothing but its own closing line ends it; more backticks in its first line show that it is none. */
   *#fence(mark: string): Reading<void> {
     const width = yield* this.#run(mark);
-    const fence = new Markers([mark.repeat(3), "\n"]);
+    let marks = new Markers([mark.repeat(3), "\n"]);
     let firstLine = true;
     for (;;) {
-      const { marker, at } = fence.find(this.#input);
+      const { marker, at } = this.#find(marks);
       this.#text(this.#input.take(at));
       if (marker === undefined) {
         if (this.#input.ended) return;
@@ -242,6 +224,7 @@ class GrammarReader implements TextReader {
       }
       if (marker === "\n") {
         firstLine = false;
+        marks = new Markers([mark.repeat(3)]);
         this.#text(this.#input.take(at + 1));
         continue;
       }
