@@ -1,4 +1,5 @@
-import type { JsonPath, JsonValue } from "../core/json/value.ts";
+import { keepSpelling } from "../core/json/spelling.ts";
+import type { JsonObject, JsonPath, JsonValue } from "../core/json/value.ts";
 import type { OpenCall, ToolCall } from "../core/protocol/accumulator.ts";
 import { addUsage } from "../core/protocol/visible.ts";
 import type { ChatMessage, ChatRequest, FinishReason, Usage } from "../core/protocol/wire.ts";
@@ -157,18 +158,21 @@ export class Run {
   }
 
   /** A value in the arguments of a gateway call is complete: each parameter is told to the client, and any hopeless value. */
-  argumentReady(call: OpenCall, path: JsonPath, value: JsonValue): void {
+  argumentReady(call: OpenCall, path: JsonPath, value: JsonValue, spelling?: string): void {
     const tool = this.lastRound ? undefined : this.offer.gateway.get(call.name);
     if (tool?.definition.thought && path[0] === "thought") return;
     const hopeless = tool && this.hopeless.look(call, tool, path, value);
     if (path.length > 1 && !hopeless) return;
-    this.answer.progress({
+    const event = {
       type: "tool.args",
       ...this.names(call),
       path: hopeless?.path ?? String(path[0]),
       value,
       ...(hopeless && { problem: hopeless.problem, message: hopeless.feedback }),
-    });
+    };
+    if (typeof value === "number" && spelling !== undefined)
+      keepSpelling(event as JsonObject, "value", value, spelling);
+    this.answer.progress(event);
   }
 
   /** Takes one call off the run's allowance; `false` when there is none left. */

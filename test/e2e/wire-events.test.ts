@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { ask, type Seen, stream } from "./support/client.ts";
+import { ask, type Seen, send, stream } from "./support/client.ts";
 import { registerTool } from "./support/gateway.ts";
 import { json } from "./support/tool-server.ts";
 import { type ScriptedCall, streamed } from "./support/upstream.ts";
@@ -37,6 +37,26 @@ test("progress events are valid chunks with an empty delta that name run, sessio
     assert.deepEqual(chunk.choices, [{ index: 0, delta: {}, finish_reason: null }]);
     assert.equal(chunk.model, "m");
     assert.equal(chunk.id, seen.chunks[0]?.id);
+  }
+});
+
+test("a number is announced as it was written", async (t) => {
+  const world = await startWorld(t, []);
+  const number = { type: "number" };
+  const parameters = { type: "object", properties: { far: number, fine: number, list: { type: "array" } } };
+  await registerTool(world.gateway, "get_weather", { url: world.tools.urlOf("get_weather"), parameters });
+  world.upstream.script("m", [
+    streamed({
+      calls: [{ name: "get_weather", args: '{"far":1e400,"fine":0.12345678901234567891,"list":[2e400]}' }],
+    }),
+    streamed(ANSWERS),
+  ]);
+  const response = await send(world.gateway, "/v1/chat/completions", ask("m", { stream: true }), {
+    "x-toolweir-events": "1",
+  });
+  const text = await response.text();
+  for (const value of ["1e400", "0.12345678901234567891", "[2e400]"]) {
+    assert.ok(text.includes(`"value":${value}`), value);
   }
 });
 

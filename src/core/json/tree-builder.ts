@@ -1,8 +1,11 @@
 import { keepSpelling } from "./spelling.ts";
 import { type JsonObject, type JsonPath, type JsonValue, setMember } from "./value.ts";
 
-/** Called with every value the moment it is complete, innermost first. */
-export type OnValue = (path: JsonPath, value: JsonValue) => void;
+/**
+ * Called with every value the moment it is complete, innermost first. `spelling`: the text of a number whose double says another one; of
+ * those inside of a value the value itself knows.
+ */
+export type OnValue = (path: JsonPath, value: JsonValue, spelling: string | undefined) => void;
 
 /** Puts values together to a tree and knows where in it the reader stands. */
 export class TreeBuilder {
@@ -71,7 +74,7 @@ export class TreeBuilder {
 
   /** Adds a complete value where the reader stands. `spelling`: the text of a number whose double says another one. */
   add(value: JsonValue, spelling?: string): void {
-    this.#onValue?.(this.path(true), value);
+    this.#onValue?.(this.path(true), value, spelling);
     if (spelling !== undefined || this.#hasSpellings) this.#spell(value, spelling);
     if (this.#object !== undefined) setMember(this.#object, this.#key, value);
     else if (this.#array !== undefined) this.#array.push(value);

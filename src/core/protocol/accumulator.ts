@@ -1,6 +1,6 @@
 import { JsonParser } from "../json/parser.ts";
 import type { RepairName } from "../json/repair-names.ts";
-import type { JsonPath, JsonValue } from "../json/value.ts";
+import type { OnValue } from "../json/tree-builder.ts";
 import type { ToolFragment } from "./adapter.ts";
 
 /** A tool call of a finished reply. */
@@ -42,7 +42,7 @@ export interface AccumulatorOptions {
   /** Gives a call its id: the provider's where it is free, else a new one. */
   nextId(wireId: string | undefined): string;
   /** A value of a call's arguments is complete. */
-  onValue?(call: OpenCall, path: JsonPath, value: JsonValue): void;
+  onValue?(call: OpenCall, ...of: Parameters<OnValue>): void;
 }
 
 const MAX_CALLS = 128;
@@ -161,7 +161,7 @@ export class CallAccumulator {
       wireId: id,
       parser: new JsonParser({
         maxLength: this.#options.maxLength,
-        onValue: (path, value) => this.#options.onValue?.(call, path, value),
+        onValue: (...of) => this.#options.onValue?.(call, ...of),
       }),
     };
     this.#calls.push(call);

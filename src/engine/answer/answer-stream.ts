@@ -1,3 +1,4 @@
+import { withSpellings } from "../../core/json/spelling.ts";
 import { stringifyJson } from "../../core/json/stringify.ts";
 import type { JsonObject } from "../../core/json/value.ts";
 import { clientChunk, type Envelope, frame, type ReadChunk } from "../../core/protocol/visible.ts";
@@ -149,7 +150,8 @@ export class StreamAnswer implements Answer {
 
   progress(event: Progress): void {
     if (!this.#options.events || this.#options.strict) return;
-    this.#chunk(0, {}, { toolweir: { ...this.#member, ...event } });
+    const toolweir = withSpellings({ ...this.#member, ...event } as JsonObject, event as JsonObject);
+    this.#chunk(0, {}, { toolweir });
     this.flush();
   }
 

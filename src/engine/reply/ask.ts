@@ -149,7 +149,7 @@ function replyContext(run: Run): ReplyContext {
     maxArgumentLength: MAX_ARGUMENT_LENGTH,
     nextCallId: (wireId) => run.nextCallId(wireId),
     onCall: (name) => run.callBegun(name),
-    onArgument: (call, path, value) => run.argumentReady(call, path, value),
+    onArgument: (call, ...of) => run.argumentReady(call, ...of),
     stop: (calls) => run.hopeless.stop(calls.some(({ name }) => run.offer.owner(name) === "client")),
   };
 }

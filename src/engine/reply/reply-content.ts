@@ -1,4 +1,4 @@
-import type { JsonPath, JsonValue } from "../../core/json/value.ts";
+import type { OnValue } from "../../core/json/tree-builder.ts";
 import { CallAccumulator, type OpenCall, type ToolCall } from "../../core/protocol/accumulator.ts";
 import { nativeAdapter, type ProtocolAdapter, type ToolFragment } from "../../core/protocol/adapter.ts";
 import { KeptReply } from "../../core/protocol/kept-reply.ts";
@@ -22,7 +22,7 @@ export interface ReplyContext {
   /** A gateway call has begun: its name is known, and its arguments are coming. */
   onCall?(name: string): void;
   /** A value inside the arguments of a gateway call is complete. */
-  onArgument?(call: OpenCall, path: JsonPath, value: JsonValue): void;
+  onArgument?(call: OpenCall, ...of: Parameters<OnValue>): void;
   /** Asked after each chunk with pieces of calls: whether the rest of the reply is of no use. */
   stop?(calls: readonly OpenCall[]): boolean;
 }
@@ -226,8 +226,8 @@ export class ReplyContent {
       maxLength: maxArgumentLength,
       nextId: nextCallId,
       ...(onArgument && {
-        onValue: (call: OpenCall, path: JsonPath, value: JsonValue) => {
-          if (path.length > 0 && this.#context.owner(call.name) === "gateway") onArgument(call, path, value);
+        onValue: (call: OpenCall, ...of: Parameters<OnValue>) => {
+          if (of[0].length > 0 && this.#context.owner(call.name) === "gateway") onArgument(call, ...of);
         },
       }),
     });
