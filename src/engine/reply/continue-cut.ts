@@ -66,13 +66,24 @@ function contentOf({ content }: ChatMessage): string {
   return typeof content === "string" ? content : "";
 }
 
+const OPENING_FENCE = /^```\w*\n/;
+/** What closes more than the arguments: an object around them, a fence, the call's markup in the model's own format. */
+const CLOSERS = /^[\s}\]]*(?:```\s*)?(?:<[^<>\s]{1,64}>\s*)*$/;
+
 /** The whole argument text, if the model's text continues the cut one or repeats it from its beginning. */
 function joinArguments(raw: string, text: string): string | undefined {
-  return [raw + text, raw + text.trim(), text.trim()].find(isObjectText);
+  const bare = text.trim();
+  const inFence = bare.replace(OPENING_FENCE, "");
+  for (const joined of [raw + text, raw + bare, bare, raw + inFence, inFence]) {
+    const object = objectText(joined);
+    if (object !== undefined) return object;
+  }
+  return undefined;
 }
 
-function isObjectText(text: string): boolean {
-  return text.trimStart().startsWith("{") && parse(text).status === "complete";
+function objectText(text: string): string | undefined {
+  const end = text.trimStart().startsWith("{") ? parse(text).completeAt : -1;
+  return end > 0 && CLOSERS.test(text.slice(end)) ? text.slice(0, end) : undefined;
 }
 
 function parse(text: string): JsonParser {

@@ -67,6 +67,23 @@ test("arguments that are sent again from their beginning count once", async () =
   assert.deepEqual(citiesSent(transport.sent), ["Rome"]);
 });
 
+test("what closes more than the arguments, and a fence, is no part of them", async () => {
+  for (const rest of [
+    'is"}}</tool_call>',
+    '```json\nis"}\n```',
+    'is"}\n<|call|>',
+    '```\n{"city":"Paris"}\n```',
+  ]) {
+    const { transport, sink } = await perform([cutCall('{"city":"Par'), textStream(rest), textStream("x")]);
+    assert.deepEqual(citiesSent(transport.sent), ["Paris"], rest);
+    assert.equal(readStream(sink.text).content, "x");
+  }
+  for (const rest of ['is"} and more', 'is"}{"city":"Rome"}', 'is"}{"a":1}}']) {
+    const { transport } = await perform([cutCall('{"city":"Par'), textStream(rest), textStream("x")]);
+    assert.deepEqual(citiesSent(transport.sent), [], rest);
+  }
+});
+
 test("any other text is the model's answer", async () => {
   const { transport, sink, stop } = await perform([cutCall('{"city":"Ro'), textStream("I cannot do that.")]);
   assert.deepEqual([transport.sent.length, stop], [0, "completed"]);
