@@ -44,6 +44,19 @@ test("an unstreamed reply is read alike", async (t) => {
   assert.equal(tools.requests.length, 1);
 });
 
+test("text that comes in parts is read alike", async (t) => {
+  const { upstream, gateway, tools } = await start(t);
+  const parts = pieces(`Let me look.\n${CALL}`, 9).map((text) => ({ content: [{ type: "text", text }] }));
+  const thinking = { content: [{ type: "thinking", thinking: [{ type: "text", text: "Paris?" }] }] };
+  upstream.script("hermes", [saying(thinking, ...parts), streamed(ANSWERS)]);
+  const seen = await stream(gateway, ask("hermes"));
+  assert.equal(seen.content, "Let me look.\nIt is sunny.");
+  assert.deepEqual(
+    tools.requests.map(({ body }) => body),
+    [{ place: "Paris" }],
+  );
+});
+
 test("a call of the client's tool streams to it as its arguments come", async (t) => {
   const { upstream, gateway } = await start(t);
   const text = '<tool_call>{"name": "show_map", "arguments": {"zoom": 3, "at": [1, 2]}}</tool_call>';

@@ -4,14 +4,20 @@ const FENCE = "```";
 const BYTE_ORDER_MARK = "\ufeff";
 /** Text with one of these may be JSON itself: another object, a list around this one, a string that holds it. */
 const STRUCTURE = /[{}[\]"“”„‟]/;
+/** A word or two in quotes, as people name things. */
+const QUOTED = /"[^"“”„‟\n]{1,64}"(?!\s*:)|“[^"“”„‟\n]{1,64}”(?!\s*:)/g;
 const NOT_BLANK = /[^ \t\r\n]/;
 
 /**
  * Names what stands around an object, so that it can be left out; `undefined` when it may belong to the object: when it holds
- * brackets or double quotes, or makes the object the value of something (`filter: {…}`, `call(filter={…})`, `{…}, …`).
+ * brackets or double quotes, but for words quoted in a text before the object, or makes the object the value of something
+ * (`filter: {…}`, `call(filter={…})`, `{…}, …`).
  */
 export function nameSurroundings(before: string, after: string): RepairName[] | undefined {
-  if (STRUCTURE.test(before) || STRUCTURE.test(after)) return undefined;
+  const said = before.replace(QUOTED, "");
+  if (STRUCTURE.test(said) || STRUCTURE.test(after)) return undefined;
+  // Nothing but strings before it: they may be values beside it.
+  if (said !== before && !/\p{L}/u.test(said)) return undefined;
   if (namesValue(before.trimEnd()) || /^\s*[,:=]/.test(after)) return undefined;
   const names: RepairName[] = [];
   const hasMark = before.startsWith(BYTE_ORDER_MARK);

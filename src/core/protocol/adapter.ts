@@ -49,6 +49,28 @@ export const nativeAdapter: ProtocolAdapter = {
   },
 };
 
+/** Some providers stream `content` as a list of parts, which SDKs do not expect: text stays, thinking becomes `reasoning_content`. */
+export function plainContent(delta: Delta): Delta {
+  const { content, ...rest } = delta;
+  if (!Array.isArray(content)) return delta;
+  const thinking = partsText(content, "thinking");
+  return {
+    ...rest,
+    content: partsText(content, "text"),
+    ...(thinking !== "" && { reasoning_content: thinking }),
+  };
+}
+
+/** The texts of the parts of one type; a thinking part holds its text in parts of its own. */
+function partsText(parts: readonly unknown[], type: "text" | "thinking"): string {
+  const texts = parts.filter(isObject).map((part) => {
+    if (part["type"] !== type) return "";
+    const value = part[type];
+    return Array.isArray(value) ? partsText(value, "text") : String(value ?? "");
+  });
+  return texts.join("");
+}
+
 function readFragment(entry: unknown, place: number): ToolFragment | undefined {
   if (!isObject(entry)) return undefined;
   const call = entry as WireToolCall;

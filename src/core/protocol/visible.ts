@@ -1,4 +1,4 @@
-import { isObject, type ProtocolAdapter, type ToolFragment } from "./adapter.ts";
+import { isObject, type ProtocolAdapter, plainContent, type ToolFragment } from "./adapter.ts";
 import type { ChatChunk, Choice, Delta, FinishReason, Usage } from "./wire.ts";
 
 /** What the client's chunks have in common: constant over all rounds of a run. */
@@ -86,28 +86,6 @@ function visibleChoice(wire: Choice, index: number, delta: Delta): Choice | unde
   if (!says) return undefined;
   const { message: __, ...others } = wire;
   return { ...others, index, delta: rest, finish_reason: null };
-}
-
-/** Some providers stream `content` as a list of parts, which SDKs do not expect: text stays, thinking becomes `reasoning_content`. */
-function plainContent(delta: Delta): Delta {
-  const { content, ...rest } = delta;
-  if (!Array.isArray(content)) return delta;
-  const thinking = partsText(content, "thinking");
-  return {
-    ...rest,
-    content: partsText(content, "text"),
-    ...(thinking !== "" && { reasoning_content: thinking }),
-  };
-}
-
-/** The texts of the parts of one type; a thinking part holds its text in parts of its own. */
-function partsText(parts: readonly unknown[], type: "text" | "thinking"): string {
-  const texts = parts.filter(isObject).map((part) => {
-    if (part["type"] !== type) return "";
-    const value = part[type];
-    return Array.isArray(value) ? partsText(value, "text") : String(value ?? "");
-  });
-  return texts.join("");
 }
 
 function hasContent(value: unknown): boolean {

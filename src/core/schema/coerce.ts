@@ -96,15 +96,22 @@ export class Coercer {
     const element = this.#visit(elements, value, step(path, 0), inside);
     this.#wraps--;
     if (!(typeOf(element) & this.#types.ofAll(elements))) return value;
+    const wrapped = this.#chooseAll(nodes, [element], path, inside);
+    // A union says what its elements are only in the branch that fits.
+    if (!unionsOf(nodes).every((branches) => this.#fitsOne(branches, wrapped))) return value;
     log.push({ path, from: value, to: [value] }, ...inside);
-    return this.#chooseAll(nodes, [element], path, log);
+    return wrapped;
   }
 
   #chooseAll(nodes: readonly SchemaNode[], value: JsonValue, path: string, log: Coercion[]): JsonValue {
-    const unions = nodes.flatMap(({ anyOf, oneOf }) =>
-      [anyOf, oneOf].filter((branches) => branches !== undefined),
+    return unionsOf(nodes).reduce<JsonValue>(
+      (current, branches) => this.#choose(branches, current, path, log),
+      value,
     );
-    return unions.reduce<JsonValue>((current, branches) => this.#choose(branches, current, path, log), value);
+  }
+
+  #fitsOne(branches: readonly Schema[], value: JsonValue): boolean {
+    return branches.some((branch) => this.#oracle.fits(branch, value));
   }
 
   #visitInside(nodes: readonly SchemaNode[], value: JsonValue, path: string, log: Coercion[]): JsonValue {
@@ -143,7 +150,7 @@ export class Coercer {
   }
 
   #choose(branches: readonly Schema[], value: JsonValue, path: string, log: Coercion[]): JsonValue {
-    if (branches.some((branch) => this.#oracle.fits(branch, value))) return value;
+    if (this.#fitsOne(branches, value)) return value;
     let best: { value: JsonValue; log: Coercion[] } | undefined;
     for (const branch of branches) {
       const trial: Coercion[] = [];
@@ -179,6 +186,10 @@ export class Coercer {
 function wrapped(container: JsonObject | JsonValue[], key: string | number, visited: JsonValue): JsonValue {
   if (Array.isArray(visited) && visited.length === 1) carrySpelling(container, key, visited, 0);
   return visited;
+}
+
+function unionsOf(nodes: readonly SchemaNode[]): (readonly Schema[])[] {
+  return nodes.flatMap(({ anyOf, oneOf }) => [anyOf, oneOf].filter((branches) => branches !== undefined));
 }
 
 function dependent(node: SchemaNode, value: JsonValue): Schema[] {

@@ -69,12 +69,24 @@ export class Diagnosis {
         return [{ kind: "enum", path, allowed: node.enum ?? [], value }];
       case "const":
         return [{ kind: "enum", path, allowed: node.const === undefined ? [] : [node.const], value }];
+      case "contains":
+        return [{ kind: "rule", path, value, ...this.#contained(node, value) }];
       case "anyOf":
       case "oneOf":
         return this.#union(error.keyword, node, value, path, unionDepth);
       default:
         return otherRule(error, path, value);
     }
+  }
+
+  /** Of too few items or of too many; the validator does not say which. */
+  #contained(node: SchemaNode, value: JsonValue): { rule: "contains" | "maxContains"; limit: number } {
+    const { contains = true, minContains, maxContains } = node;
+    const items = Array.isArray(value) ? value : [];
+    const most = Number(maxContains ?? Infinity);
+    const found = items.filter((item) => this.#validators.isValid(contains as Schema, item)).length;
+    if (found > most) return { rule: "maxContains", limit: most };
+    return { rule: "contains", limit: Number(minContains ?? 1) };
   }
 
   /** The branch that was probably meant tells more than "no branch fits". */

@@ -1,3 +1,4 @@
+import { EXAMPLES } from "./format-examples.ts";
 import { type Listed, list, type Sent, type Wording } from "./message-parts.ts";
 import type { Rule } from "./problem.ts";
 
@@ -23,24 +24,30 @@ const RULES: Readonly<Record<Rule, (limit: string) => string>> = {
   exclusiveMinimum: (limit) => `must be greater than ${limit}`,
   exclusiveMaximum: (limit) => `must be less than ${limit}`,
   multipleOf: (limit) => `must be a multiple of ${limit}`,
-  minLength: (limit) => `must have at least ${limit} characters`,
-  maxLength: (limit) => `must have at most ${limit} characters`,
+  minLength: (limit) => `must have at least ${counted(limit, "character")}`,
+  maxLength: (limit) => `must have at most ${counted(limit, "character")}`,
   pattern: (limit) => `must match the regular expression ${limit}`,
-  format: (limit) => `must have the format ${limit}`,
-  minItems: (limit) => `must have at least ${limit} items`,
-  maxItems: (limit) => `must have at most ${limit} items`,
+  format: (limit) =>
+    `must have the format ${limit}${EXAMPLES.has(limit) ? `, such as ${EXAMPLES.get(limit)}` : ""}`,
+  minItems: (limit) => `must have at least ${counted(limit, "item")}`,
+  maxItems: (limit) => `must have at most ${counted(limit, "item")}`,
   uniqueItems: () => "must not hold the same item twice",
-  contains: () => "lacks an item of the kind that the schema requires",
+  contains: (limit) => `must hold at least ${counted(limit, "item")} of the kind that the schema requires`,
+  maxContains: (limit) => `may hold at most ${counted(limit, "item")} of the kind that the schema limits`,
   additionalItems: () => "has more items than the schema allows",
   unevaluatedItems: () => "has more items than the schema allows",
-  minProperties: (limit) => `must have at least ${limit} members`,
-  maxProperties: (limit) => `must have at most ${limit} members`,
+  minProperties: (limit) => `must have at least ${counted(limit, "member")}`,
+  maxProperties: (limit) => `must have at most ${counted(limit, "member")}`,
   propertyNames: (limit) => `must not have a member named ${limit}`,
   oneOf: (limit) => `must match exactly one of the ${limit} forms that the schema allows`,
   anyOf: (limit) => `must match one of the ${limit} forms that the schema allows`,
   not: () => "has a form that the schema forbids",
   "false schema": () => "is not allowed here",
 };
+
+function counted(limit: string, noun: string): string {
+  return `${limit} ${noun}${limit === "1" ? "" : "s"}`;
+}
 
 /** The messages in English. */
 export const english: Wording = {

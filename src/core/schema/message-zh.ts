@@ -1,3 +1,4 @@
+import { EXAMPLES } from "./format-examples.ts";
 import { type Listed, list, type Sent, type Wording } from "./message-parts.ts";
 import type { Rule } from "./problem.ts";
 
@@ -26,11 +27,12 @@ const RULES: Readonly<Record<Rule, (limit: string) => string>> = {
   minLength: (limit) => `至少要有 ${limit} 个字符`,
   maxLength: (limit) => `最多只能有 ${limit} 个字符`,
   pattern: (limit) => `必须匹配正则表达式 ${limit}`,
-  format: (limit) => `必须符合格式 ${limit}`,
+  format: (limit) => (EXAMPLES.has(limit) ? `必须形如 ${EXAMPLES.get(limit)}` : `必须符合格式 ${limit}`),
   minItems: (limit) => `至少要有 ${limit} 个元素`,
   maxItems: (limit) => `最多只能有 ${limit} 个元素`,
   uniqueItems: () => "不能含有重复的元素",
-  contains: () => "缺少 schema 要求的元素",
+  contains: (limit) => `至少要有 ${limit} 个 schema 要求的元素`,
+  maxContains: (limit) => `最多只能有 ${limit} 个 schema 限定的元素`,
   additionalItems: () => "的元素多于 schema 允许的数量",
   unevaluatedItems: () => "的元素多于 schema 允许的数量",
   minProperties: (limit) => `至少要有 ${limit} 个成员`,

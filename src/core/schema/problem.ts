@@ -66,6 +66,7 @@ export const RULES = [
   "maxItems",
   "uniqueItems",
   "contains",
+  "maxContains",
   "additionalItems",
   "unevaluatedItems",
   "minProperties",

@@ -17,7 +17,7 @@ const TOOL_MEMBERS = new Set(["tools", "tool_choice", "parallel_tool_calls"]);
  *
  * 1. The tools, the calls so far and their results are written into the messages; `tools`, `tool_choice` and
  *    `parallel_tool_calls` are left out, and said in the instruction.
- * 2. `stop` gets the format's own stop sequences, behind the client's.
+ * 2. `stop` gets the format's own stop sequences, behind the client's, as long as there are no more than four together.
  * 3. Every other member is as the client spelt it. With no tools and no calls, and none of those members, so is the whole body.
  *
  * `messages` is the conversation, `options` what `stream_options` becomes, `choice` the tool choice of this round. Throws
@@ -109,7 +109,12 @@ function functionName(choice: unknown): string | undefined {
   return typeof name === "string" ? name : undefined;
 }
 
+/** More of them are refused by most servers. */
+const MAX_STOPS = 4;
+
 function stops(stop: unknown, format: PromptFormat): unknown[] {
   const own: unknown[] = Array.isArray(stop) ? stop : typeof stop === "string" ? [stop] : [];
-  return [...own, ...format.stop.filter((text) => !own.includes(text))];
+  const further = format.stop.filter((text) => !own.includes(text));
+  // What follows a call is cut off in any case; the word only saves tokens.
+  return own.length + further.length > MAX_STOPS ? own : [...own, ...further];
 }

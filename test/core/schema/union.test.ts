@@ -64,6 +64,24 @@ describe("a union", () => {
     }
   });
 
+  it("of no branch that fits leaves what was sent as it is, and says what it may be", () => {
+    const schema = compileSchema({
+      type: "object",
+      properties: { v: { anyOf: [integer, { type: "array", items: integer }] } },
+    });
+    const verdict = schema.check({ v: "x" });
+    assert.deepEqual(verdict.coercions, []);
+    const [problem] = verdict.ok ? [] : verdict.problems;
+    assert.deepEqual(problem, { kind: "type", path: ["v"], types: ["array", "integer"], value: "x" });
+    const wrapped = schema.check({ v: 5.0 });
+    assert.equal(wrapped.ok, true);
+    const boolean = compileSchema({
+      type: "object",
+      properties: { v: { anyOf: [{ type: "boolean" }, { type: "array", items: integer }] } },
+    }).check({ v: 7 });
+    assert.deepEqual(boolean.ok && boolean.value, { v: [7] });
+  });
+
   it("inside a union is coerced too", () => {
     const inner = {
       type: "object",

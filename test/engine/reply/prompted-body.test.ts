@@ -103,6 +103,8 @@ test("react stops at its own word, behind the client's", () => {
   assert.deepEqual(stopOf(null), ["Observation:"]);
   assert.deepEqual(stopOf("END"), ["END", "Observation:"]);
   assert.deepEqual(stopOf(["a", "Observation:"]), ["a", "Observation:"]);
+  assert.deepEqual(stopOf(["a", "b", "c"]), ["a", "b", "c", "Observation:"]);
+  assert.deepEqual(stopOf(["a", "b", "c", "d"]), ["a", "b", "c", "d"], "servers take four");
   assert.equal(bodyOf({ request: { stop: "END" } })["stop"], "END");
   const silent = { tool_choice: "none", tools: [CLIENT_TOOL], stop: "END" };
   assert.equal(bodyOf({ request: silent }, "react")["stop"], "END");

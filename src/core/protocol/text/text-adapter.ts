@@ -1,4 +1,10 @@
-import { nativeAdapter, type ProtocolAdapter, type ReadDelta, type ToolFragment } from "../adapter.ts";
+import {
+  nativeAdapter,
+  type ProtocolAdapter,
+  plainContent,
+  type ReadDelta,
+  type ToolFragment,
+} from "../adapter.ts";
 import type { Delta } from "../wire.ts";
 import { lineBehind, type MarkerScan } from "./marker-scan.ts";
 import type { Emit, ReaderContext, TextFormat, TextReader } from "./reader.ts";
@@ -83,15 +89,16 @@ export class TextAdapter implements ProtocolAdapter {
   }
 
   push(delta: Delta, last: boolean): ReadDelta {
-    const native = nativeAdapter.push(delta, last);
-    if (this.#off) return native;
+    const plain = plainContent(delta);
+    const native = nativeAdapter.push(plain, last);
+    if (this.#off) return { ...native, changed: plain !== delta };
     const said: Said = { content: "", reasoning: "", fragments: [] };
     const isNative = native.fragments.length > 0;
     this.#read(native.visible, said);
     if (last || isNative) this.#end(said);
     const visible = this.#shown(native.visible, said);
     if (!isNative)
-      return { visible, fragments: said.fragments, changed: isChanged(native.visible, visible, said) };
+      return { visible, fragments: said.fragments, changed: isChanged(delta, visible, said) };
     this.#native = true;
     return {
       visible,
