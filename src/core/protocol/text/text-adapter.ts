@@ -97,8 +97,7 @@ export class TextAdapter implements ProtocolAdapter {
     this.#read(native.visible, said);
     if (last || isNative) this.#end(said);
     const visible = this.#shown(native.visible, said);
-    if (!isNative)
-      return { visible, fragments: said.fragments, changed: isChanged(delta, visible, said) };
+    if (!isNative) return { visible, fragments: said.fragments, changed: isChanged(delta, visible, said) };
     this.#native = true;
     return {
       visible,
