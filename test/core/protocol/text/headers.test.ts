@@ -40,6 +40,13 @@ const harmony: Sample[] = [
 
 const react: Sample[] = [
   {
+    title: "white space before a thought is none of it",
+    format: "react",
+    text: "Thought: \n  I know.\nFinal Answer: x",
+    reasoning: "I know.\n",
+    content: "x",
+  },
+  {
     title: "text for the one string that is required",
     format: "react",
     text: "Thought: a\nb\nAction: write\nAction Input: it's\n  here\nObservation: made up\nAction: ping",

@@ -52,9 +52,11 @@ export class Output {
   newThought(): (text: string) => void {
     let begun = false;
     return (text) => {
-      if (begun) this.reasoning(text);
-      else this.thought(text);
-      begun ||= text.trim() !== "";
+      // White space before it comes in any cut.
+      const rest = begun ? text : text.trimStart();
+      if (begun) this.reasoning(rest);
+      else this.thought(rest);
+      begun ||= rest !== "";
     };
   }
 
