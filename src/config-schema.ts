@@ -22,7 +22,13 @@ export interface Settings {
   store: string;
   log_level: string;
   upstreams: UpstreamSettings[];
-  models: { match: string; upstream?: string; protocol: string; tools?: "native" | "prompt" }[];
+  models: {
+    match: string;
+    upstream?: string;
+    protocol: string;
+    tools?: "native" | "prompt";
+    reasoning: "tagged" | "prefilled";
+  }[];
   limits: {
     rounds: number;
     tool_calls: number;
@@ -124,6 +130,7 @@ const model = group(
     upstream: text("the name of an upstream"),
     protocol: text("the name of a protocol", { default: "native" }),
     tools: oneOf(["native", "prompt"]),
+    reasoning: oneOf(["tagged", "prefilled"], "tagged"),
   },
   ["match"],
 );

@@ -26,6 +26,8 @@ export interface ModelConfig {
   protocol: string;
   /** `prompt`: the upstream has no tool support, so tools and calls are written into the messages. */
   tools: "native" | "prompt";
+  /** `prefilled`: the template has opened the think block, so a reply begins inside of it. */
+  reasoning: "tagged" | "prefilled";
 }
 
 export interface KeyConfig {
@@ -194,21 +196,32 @@ class Loader {
 
   #models(upstreams: readonly UpstreamConfig[]): ModelConfig[] {
     const names = upstreams.map(({ name }) => name);
-    return this.#settings.models.map(({ match, upstream = names[0] ?? "", protocol, tools }, index) => {
-      if (!names.includes(upstream)) {
-        this.#fault(`models[${index}].upstream`, `the name of an upstream (${names.join(", ")})`);
-      }
-      if (!PROTOCOL_NAMES.includes(protocol)) {
-        this.#fault(`models[${index}].protocol`, `one of ${PROTOCOL_NAMES.join(", ")}`);
-      }
-      if (tools === "prompt" && !canPrompt(protocol)) {
-        this.#fault(
-          `models[${index}].protocol`,
-          "another protocol, because tools is prompt and calls are text",
-        );
-      }
-      return { match, upstream, protocol, tools: tools ?? (isPromptOnly(protocol) ? "prompt" : "native") };
-    });
+    return this.#settings.models.map(
+      ({ match, upstream = names[0] ?? "", protocol, tools, reasoning }, index) => {
+        if (!names.includes(upstream)) {
+          this.#fault(`models[${index}].upstream`, `the name of an upstream (${names.join(", ")})`);
+        }
+        if (!PROTOCOL_NAMES.includes(protocol)) {
+          this.#fault(`models[${index}].protocol`, `one of ${PROTOCOL_NAMES.join(", ")}`);
+        }
+        if (tools === "prompt" && !canPrompt(protocol)) {
+          this.#fault(
+            `models[${index}].protocol`,
+            "another protocol, because tools is prompt and calls are text",
+          );
+        }
+        if (reasoning === "prefilled" && protocol === "native") {
+          this.#fault(`models[${index}].reasoning`, "tagged, because with protocol: native no text is read");
+        }
+        return {
+          match,
+          upstream,
+          protocol,
+          reasoning,
+          tools: tools ?? (isPromptOnly(protocol) ? "prompt" : "native"),
+        };
+      },
+    );
   }
 
   #auth(loopback: boolean, adminKey: string | undefined): Config["auth"] {

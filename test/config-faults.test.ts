@@ -88,6 +88,10 @@ const ONE_FAULT: [text: string, line: string, env?: Env][] = [
     "models[0].protocol: expected another protocol, because tools is prompt and calls are text",
   ],
   [
+    "models: [{ match: q, reasoning: prefilled }]",
+    "models[0].reasoning: expected tagged, because with protocol: native no text is read",
+  ],
+  [
     "auth: { keys: [{ name: a, key: k }, { name: a, key: l }] }",
     "auth.keys[1].name: expected another name than auth.keys[0] has",
   ],

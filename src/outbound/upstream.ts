@@ -23,11 +23,11 @@ export interface RoutingSettings {
   /** The first is the default. */
   upstreams: readonly UpstreamSettings[];
   /** Globs over the request's model; the first that matches counts. */
-  models: readonly { match: string; upstream: string; protocol: string; tools: "native" | "prompt" }[];
+  models: readonly ({ match: string; upstream: string } & Reading)[];
 }
 
 /** How calls are read and tools are offered. */
-type Reading = Pick<UpstreamTarget, "protocol" | "tools">;
+type Reading = Pick<UpstreamTarget, "protocol" | "tools" | "reasoning">;
 
 const MIN_SCRUBBED = 8;
 
@@ -41,7 +41,11 @@ export function createUpstream({
   const target = (settings: UpstreamSettings, reading: Reading) =>
     createTarget(settings, pools.get(settings.name) as Pool, reading);
   const routes = models.map((model) => ({ ...model, targets: chain(model.upstream, model) }));
-  const fallbackRoute = chain(upstreams[0]?.name ?? "", { protocol: "native", tools: "native" });
+  const fallbackRoute = chain(upstreams[0]?.name ?? "", {
+    protocol: "native",
+    tools: "native",
+    reasoning: "tagged",
+  });
 
   function chain(name: string, reading: Reading): UpstreamTarget[] {
     const first = byName.get(name);
@@ -74,15 +78,16 @@ function openPool({ base_url, timeouts_ms }: UpstreamSettings): Pool {
   });
 }
 
-function createTarget(settings: UpstreamSettings, pool: Pool, { protocol, tools }: Reading): UpstreamTarget {
+function createTarget(settings: UpstreamSettings, pool: Pool, reading: Reading): UpstreamTarget {
   const { name, retry, api_key, timeouts_ms } = settings;
   const path = `${new URL(settings.base_url).pathname.replace(/\/$/, "")}/chat/completions`;
   const own = api_key === undefined ? undefined : `Bearer ${api_key}`;
   return {
     name,
     retry,
-    protocol,
-    tools,
+    protocol: reading.protocol,
+    tools: reading.tools,
+    reasoning: reading.reasoning,
     send: (request: UpstreamRequest, handler: ReplyHandler): UpstreamCall =>
       startCall(
         pool,

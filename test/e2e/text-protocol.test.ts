@@ -57,6 +57,33 @@ test("text that comes in parts is read alike", async (t) => {
   );
 });
 
+test("where the template opens the think block, a reply begins inside of it", async (t) => {
+  const yaml = 'models: [{ match: "*", protocol: hermes, reasoning: prefilled }]';
+  const { upstream, gateway, tools } = await startWorld(t, ["get_weather"], { yaml });
+  const text = `Perhaps ${CALL}?\n</think>Let me look.\n${CALL}`;
+  for (const [index, size] of [1, 7, 1000].entries()) {
+    const model = `m${size}`;
+    const deltas = pieces(text, size).map((content) => ({ content }));
+    upstream.script(model, [saying(...deltas), saying({ content: "Sunny.</think>It is sunny." })]);
+    const seen = await stream(gateway, ask(model));
+    assert.equal(seen.content, "Let me look.\nIt is sunny.");
+    assert.equal(seen.finish, "stop");
+    assert.equal(tools.requests.length, index + 1);
+  }
+});
+
+test("where the server takes the reasoning out of the text, none is left in it", async (t) => {
+  const yaml = 'models: [{ match: "*", protocol: hermes, reasoning: prefilled }]';
+  const { upstream, gateway, tools } = await startWorld(t, ["get_weather"], { yaml });
+  upstream.script("m", [
+    saying({ reasoning_content: "Hm." }, { content: "Let me " }, { content: `look.\n${CALL}` }),
+    saying({ reasoning_content: "Yes." }, { content: "It is sunny." }),
+  ]);
+  const seen = await stream(gateway, ask("m"));
+  assert.equal(seen.content, "Let me look.\nIt is sunny.");
+  assert.equal(tools.requests.length, 1);
+});
+
 test("a call of the client's tool streams to it as its arguments come", async (t) => {
   const { upstream, gateway } = await start(t);
   const text = '<tool_call>{"name": "show_map", "arguments": {"zoom": 3, "at": [1, 2]}}</tool_call>';

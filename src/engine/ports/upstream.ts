@@ -42,6 +42,8 @@ export interface UpstreamTarget {
   readonly protocol: string;
   /** `prompt`: it knows neither `tools` nor tool messages, so both are written into the messages in that protocol. */
   readonly tools: "native" | "prompt";
+  /** `prefilled`: a reply begins inside of a think block. */
+  readonly reasoning?: "tagged" | "prefilled" | undefined;
   send(request: UpstreamRequest, handler: ReplyHandler): UpstreamCall;
   /** Takes every secret of this upstream out of a text that a client may see. */
   scrub(text: string): string;

@@ -76,8 +76,9 @@ async function askTargets(
 ): Promise<{ reply: Reply; target: UpstreamTarget }> {
   const targets = run.deps.upstream.route(run.request.model);
   const shared = replyContext(run);
-  const contextOf = ({ protocol }: UpstreamTarget): ReplyContext => {
-    const textAdapter = textAdapterOf(run, protocol);
+  const contextOf = (target: UpstreamTarget): ReplyContext => {
+    const { protocol } = target;
+    const textAdapter = textAdapterOf(run, target);
     return textAdapter ? { ...shared, textAdapter, keep: shared.keep || hasThought(protocol) } : shared;
   };
   const request = {

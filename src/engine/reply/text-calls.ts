@@ -3,6 +3,7 @@ import { hasThought } from "../../core/protocol/text/prompt/formats.ts";
 import type { ParameterSchema } from "../../core/protocol/text/reader.ts";
 import type { TextAdapter } from "../../core/protocol/text/text-adapter.ts";
 import { textProtocol } from "../../core/protocol/text/text-protocol.ts";
+import type { UpstreamTarget } from "../ports/upstream.ts";
 import type { Run } from "../run-state.ts";
 import type { Reply } from "./reply-content.ts";
 
@@ -12,11 +13,14 @@ import type { Reply } from "./reply-content.ts";
  * Only what the model says is ever read: the text of users, of tools and of earlier turns is not. Where the client forbids calls,
  * none is looked for.
  */
-export function textAdapterOf(run: Run, setting: string): (() => TextAdapter) | undefined {
+export function textAdapterOf(
+  run: Run,
+  { protocol: setting, reasoning }: Pick<UpstreamTarget, "protocol" | "reasoning">,
+): (() => TextAdapter) | undefined {
   const protocol = setting === "native" ? undefined : textProtocol(setting, run.request.model);
   if (!protocol) return undefined;
   const tools = run.request.tool_choice === "none" ? new Map<string, undefined>() : declaredTools(run);
-  return () => protocol(tools);
+  return () => protocol(tools, reasoning === "prefilled");
 }
 
 /** What the model thought before its calls, in a protocol that has a place for it. */

@@ -32,7 +32,8 @@ interface Channel {
  *    withdrawn.
  * 2. Reasoning that comes in a member of its own is an open think block. Text of the answer closes it; where none comes, a call in
  *    it counts.
- * 3. Reasoning inside of the text goes out as `reasoning_content`.
+ * 3. Reasoning inside of the text goes out as `reasoning_content`. With `reasoningPrefilled` the text begins with some, unless reasoning came
+ *    in a member of its own before it.
  */
 export class TextAdapter implements ProtocolAdapter {
   readonly #format: TextFormat;
@@ -43,6 +44,8 @@ export class TextAdapter implements ProtocolAdapter {
   #thought: Channel | undefined;
   #thoughtMember = "reasoning_content";
   #calls = 0;
+  /** Text of the answer has come. */
+  #begun = false;
   /** Nothing is read any more. */
   #off = false;
   #native = false;
@@ -112,6 +115,8 @@ export class TextAdapter implements ProtocolAdapter {
     const member = REASONING.find((name) => typeof delta[name] === "string" && delta[name] !== "");
     if (member !== undefined) {
       this.#thoughtMember = member;
+      if (this.#context.reasoningPrefilled && !this.#begun)
+        this.#text.reader = this.#format.reader({ ...this.#context, reasoningPrefilled: false });
       this.#thought ??= {
         reader: this.#format.reader({ ...this.#context, reasoningPrefilled: true }),
         calls: [],
@@ -119,6 +124,7 @@ export class TextAdapter implements ProtocolAdapter {
       this.#thought.reader.push(String(delta[member]), this.#into(said, this.#thought));
     }
     if (typeof content !== "string") return;
+    this.#begun ||= content !== "";
     if (this.#thought && content.trim() !== "") this.#closeThought(said, this.#thought);
     this.#text.reader.push(content, this.#into(said, this.#text));
   }

@@ -17,10 +17,10 @@ export const PROTOCOL_NAMES: readonly string[] = ["native", "auto", ...byName.ke
 export function textProtocol(
   setting: string,
   model: string,
-): ((tools: ReaderContext["tools"]) => TextAdapter) | undefined {
+): ((tools: ReaderContext["tools"], reasoningPrefilled?: boolean) => TextAdapter) | undefined {
   const format = setting === "auto" ? autoFormat(model) : byName.get(setting);
   if (!format) return undefined;
   const scan = scans.get(format) ?? new MarkerScan(format.markers);
   scans.set(format, scan);
-  return (tools) => new TextAdapter(format, scan, { tools, reasoningPrefilled: false });
+  return (tools, reasoningPrefilled = false) => new TextAdapter(format, scan, { tools, reasoningPrefilled });
 }
