@@ -35,13 +35,19 @@ export async function openState(
     () => stores.ledger.countPending(),
   );
   counted.metrics = metrics;
-  const registry: ToolRegistry = await ToolRegistry.open(stores.tools, {
+  const registry = new ToolRegistry(stores.tools, {
     allowUrl,
     onProblem: (problem) => log.warn({ stage: "registry", status: "refused", ...problem }),
   });
-  // What the store could not tell now it tells with the next change.
+  await followTools(registry, stores.tools, log);
+  return { stores, log, metrics, registry };
+}
+
+/** Reads the tools, and again whenever another process has changed them. A store that is not there yet is asked again until it is. */
+async function followTools(registry: ToolRegistry, { watch }: Stores["tools"], log: Logger): Promise<void> {
+  if (!watch) return registry.refresh();
   const refresh = () =>
     registry.refresh().catch((err: unknown) => log.warn({ stage: "registry", status: "failed", err }));
-  stores.tools.watch?.(() => void refresh());
-  return { stores, log, metrics, registry };
+  await refresh();
+  watch(() => void refresh());
 }

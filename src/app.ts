@@ -5,6 +5,7 @@ import { parse } from "yaml";
 import { openAdmission } from "./app-admission.ts";
 import { openApprovals } from "./app-approvals.ts";
 import { openBooks } from "./app-books.ts";
+import { watchReadiness } from "./app-readiness.ts";
 import { openState } from "./app-state.ts";
 import type { Config } from "./config.ts";
 import { engineSettings } from "./config-engine.ts";
@@ -106,11 +107,11 @@ export async function buildApp({ config, env, startTracing }: AppOptions): Promi
   const admission = openAdmission({ ...made, engine, cache });
   const server = openServer(config, admission, log);
   countRequests(server, metrics);
-  let retired = false;
-  const ready = async () => (retired ? "the gateway is stopping" : await stores.ping().then(() => undefined));
+  const readiness = watchReadiness(stores, registry, changing.approvals);
+  const { ready } = readiness;
   const parts = { ...made, engine, ready };
   await registerRoutes(server, parts);
-  server.addHook("onReady", () => changing.approvals.recover());
+  server.addHook("onReady", () => readiness.recover());
   server.addHook("onClose", async () => admission.close());
   server.addHook("onClose", () => files.close().then(() => closeParts(parts)));
   return {
@@ -119,7 +120,7 @@ export async function buildApp({ config, env, startTracing }: AppOptions): Promi
     log,
     tracing,
     retire() {
-      retired = true;
+      readiness.retire();
       changing.approvals.stop();
     },
   };

@@ -157,3 +157,8 @@ export function asGatewayError(error: unknown): GatewayError {
     },
   );
 }
+
+/** Whether the gateway's store did not answer. */
+export function isUnavailable(error: unknown): boolean {
+  return error instanceof GatewayError && error.code === "store_unavailable";
+}

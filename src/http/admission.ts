@@ -16,6 +16,8 @@ export interface AdmissionOptions {
   /** Absent where keys are not bounded by the minute. */
   rates: Pick<Rates, "admitKey"> | undefined;
   load(): "normal" | "tight" | "shedding" | "cutting";
+  /** Why nothing can be begun at all, if it cannot. */
+  obstacle(): GatewayError | undefined;
   onRefused(by: RefusedBy): void;
 }
 
@@ -23,7 +25,10 @@ export interface AdmissionOptions {
  * Admits requests that begin work, before their bodies are read: first by the rate of their key, then by what the gateway can bear. While memory
  * is tight connections are closed after their answer. Other requests, as for decisions and health, are always answered.
  */
-export function admitWork(app: FastifyInstance, { rates, load, onRefused }: AdmissionOptions): void {
+export function admitWork(
+  app: FastifyInstance,
+  { rates, load, obstacle, onRefused }: AdmissionOptions,
+): void {
   const bear = (reply: FastifyReply) => {
     const now = load();
     if (now === "normal") return;
@@ -36,7 +41,10 @@ export function admitWork(app: FastifyInstance, { rates, load, onRefused }: Admi
   };
   // After every other check, and after the answer has the names of its run.
   app.addHook("preParsing", (request, reply, _payload, done) => {
-    if (!request.routeOptions.config.work || (!rates && load() === "normal")) return done();
+    if (!request.routeOptions.config.work) return done();
+    const objection = obstacle();
+    if (objection) return done(objection);
+    if (!rates && load() === "normal") return done();
     admit(request, reply).then(
       () => done(),
       (error) => {

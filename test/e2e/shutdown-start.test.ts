@@ -35,8 +35,8 @@ suite("a start that fails", { concurrency: true }, () => {
   });
 
   for (const [store, said] of [
-    ["redis://user:hunter2@127.0.0.1:1/0", "not available in this version"],
-    ["redis://user:hunter2@no-such-host.invalid/0", "not available in this version"],
+    ["redis://user:hunter2@127.0.0.1:1/0/1", "cannot be read"],
+    ["redis+sentinel://user:hunter2@no-such-host.invalid", "need the name of the master"],
     [`sqlite:${import.meta.filename}/x.db`, "cannot be opened"],
     ["sqlite:/proc/no-such-folder/deeper/x.db", "cannot be opened"],
     [`sqlite:${import.meta.dirname}`, "cannot be opened"],

@@ -37,7 +37,8 @@ export async function freePort(): Promise<number> {
 
 /** Starts a server on a free port, or on `port`, with further settings as arguments. */
 export async function startRedis(...settings: string[]): Promise<RedisServer> {
-  const port = await freePort();
+  const given = settings.indexOf("--port");
+  const port = given < 0 ? await freePort() : Number(settings[given + 1]);
   const folder = mkdtempSync(join(tmpdir(), "toolweir-redis-"));
   const common = ["--port", String(port), "--bind", "127.0.0.1", "--dir", folder, "--save", ""];
   const server = spawn("redis-server", [...common, ...settings], { stdio: "ignore" });

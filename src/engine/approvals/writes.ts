@@ -1,5 +1,6 @@
 import type { JsonObject } from "../../core/json/value.ts";
 import type { ToolDefinition } from "../../core/tool.ts";
+import { GatewayError } from "../../errors.ts";
 import type { ToolOutcomeResult } from "../calls/attempt.ts";
 import { mayHaveActed } from "../calls/write-policy.ts";
 import type { ApprovalReason, LedgerChange, LedgerEntry, LedgerState, LedgerStore } from "../ports/ledger.ts";
@@ -41,12 +42,20 @@ export interface Performed {
   message: ToolMessage;
 }
 
+/** Another process has given the call up, which therefore must not be sent. */
+class LeaseLost extends GatewayError {
+  constructor() {
+    super("store_unavailable", "The call was given up by another gateway meanwhile. It was not sent.");
+  }
+}
+
 /**
  * Sends calls that may change something, each behind an intent in the ledger.
  *
  * 1. Nothing is sent before the ledger holds that it will be.
  * 2. What came of it is written down, if need be later. A process that dies in between leaves its intent behind.
- * 3. While a call is carried out its lease is renewed.
+ * 3. While a call is carried out its lease is renewed. A process that was stopped for so long that its lease may be over asks before it
+ *    sends: meanwhile another one may have given the call up.
  */
 export class Writes {
   /** In whose name calls are leased: another one for every process. */
@@ -97,23 +106,25 @@ export class Writes {
     });
   }
 
-  /** Sends a call whose intent is stored, and writes down what came of it. */
+  /** Sends a call whose intent is stored, and writes down what came of it. Throws `store_unavailable` where it is not this process's any more. */
   perform(
-    { id }: LedgerEntry,
+    entry: LedgerEntry,
     tool: ToolDefinition,
     send: () => Promise<Performed>,
   ): Promise<Performed & { state: LedgerState }> {
-    const work = this.#perform(id, tool, send);
+    const work = this.#perform(entry, tool, send);
     this.#open.add(work);
     const forget = () => void this.#open.delete(work);
     work.then(forget, forget);
     return work;
   }
 
-  async #perform(id: string, tool: ToolDefinition, send: () => Promise<Performed>) {
+  async #perform(entry: LedgerEntry, tool: ToolDefinition, send: () => Promise<Performed>) {
+    const { id } = entry;
     const renewal = setInterval(() => void this.#renew(id).catch(() => {}), RENEW_MS).unref();
     try {
       this.#deps.reached?.("after_intent");
+      await this.#ensureLease(entry);
       const done = await send();
       this.#deps.reached?.("after_answer");
       const state = stateAfter(tool, done);
@@ -122,11 +133,16 @@ export class Writes {
       this.#deps.reached?.("after_commit");
       return { ...done, state };
     } catch (error) {
-      await this.#settle(id, { state: "outcome_unknown" });
+      if (!(error instanceof LeaseLost)) await this.#settle(id, { state: "outcome_unknown" });
       throw error;
     } finally {
       clearInterval(renewal);
     }
+  }
+
+  async #ensureLease({ id, leaseUntil }: LedgerEntry): Promise<void> {
+    if (leaseUntil - this.#deps.now() > LEASE_MS / 2) return;
+    if ((await this.#renew(id)) === undefined) throw new LeaseLost();
   }
 
   /** Resolves when nothing is being carried out. */

@@ -16,6 +16,8 @@ export interface CallTexts {
   unknownTool(name: string, names: readonly string[]): string;
   /** The store did not take that a call is about to be made. */
   notStored: string;
+  /** The store did not tell of the session that the call depends on. */
+  sessionUnknown: string;
   /** The note beside the answer of a fallback. */
   inPlaceOf(fallback: string, failed: string): string;
   /** The note beside the answer to a call that used these parameters. */
@@ -42,6 +44,8 @@ const en: CallTexts = {
       near.length > 0 ? `Did you mean ${listed(near)}?` : `The tools are: ${listed(names) || "none"}.`;
     return `There is no tool named "${name}". ${hint} Call one of the declared tools or answer without.`;
   },
+  sessionUnknown:
+    "This call was not run: the gateway cannot read the state of the session at the moment. Tell the user, who can try again later.",
   notStored:
     "This call was not run: the gateway cannot write down what it does at the moment. Nothing was changed. Tell the user, who can try again later.",
   inPlaceOf: (fallback, failed) => `"${failed}" failed; this is the answer of "${fallback}" in its place.`,
@@ -60,6 +64,7 @@ const zh: CallTexts = {
     const near = nearest(name, names);
     return `没有名为“${name}”的工具。可用的工具：${listed(near.length > 0 ? near : names) || "无"}。请使用其中之一，或直接回答。`;
   },
+  sessionUnknown: "该调用未执行：网关暂时无法读取会话状态。请告知用户稍后再试。",
   notStored: "该调用未执行：网关暂时无法记录操作，没有任何更改。请告知用户稍后再试。",
   inPlaceOf: (fallback, failed) => `“${failed}”失败，这是备用工具“${fallback}”的结果。`,
   deprecatedTool: (name, use) =>

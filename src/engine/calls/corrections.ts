@@ -38,6 +38,7 @@ const OF_THE_RUN: ReadonlySet<string> = new Set([
   "dependency",
   "rate",
   "quota",
+  "session_unknown",
 ]);
 
 /**

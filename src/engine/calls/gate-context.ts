@@ -1,10 +1,12 @@
 import { canonicalHash } from "../../core/json/stringify.ts";
 import type { JsonObject } from "../../core/json/value.ts";
 import type { ToolCall } from "../../core/protocol/accumulator.ts";
+import type { Objection } from "../gates/context.ts";
 import type { GateContext } from "../gates/gate.ts";
 import type { RegisteredTool } from "../registry/tool-snapshot.ts";
 import type { Run } from "../run-state.ts";
 import { askRule } from "./ask-rule.ts";
+import { CALL_TEXTS } from "./call-texts.ts";
 
 /** Equal for calls that are the same whatever their spelling. */
 export function callKey({ definition }: RegisteredTool, args: JsonObject): string {
@@ -20,10 +22,11 @@ export function dependsOnSession({ definition, stateRules }: RegisteredTool): bo
 export function gateContext(
   run: Run,
   call: Pick<ToolCall, "id">,
-  { definition }: RegisteredTool,
+  tool: RegisteredTool,
   isKnown: (key: string) => boolean = () => false,
 ): GateContext {
   const { deps, caller, sessionId } = run;
+  const { definition } = tool;
   const facts = () => ({ now: deps.now(), sessionId, caller: { name: caller.name, level: caller.maxLevel } });
   return {
     locale: run.locale,
@@ -44,6 +47,11 @@ export function gateContext(
       };
       return askRule(deps.transport, rule, { tool: definition, args, facts: facts() }, attempt, run.signal);
     },
-    objection: () => undefined,
+    objection: () => (run.session.isKnown || !dependsOnSession(tool) ? undefined : unknownSession(run)),
   };
+}
+
+function unknownSession({ locale }: Run): Objection {
+  const feedback = CALL_TEXTS[locale].sessionUnknown;
+  return { code: "store_unavailable", problem: "session_unknown", feedback };
 }

@@ -1,5 +1,6 @@
 import type { JsonObject } from "../../core/json/value.ts";
 import type { ToolCall } from "../../core/protocol/accumulator.ts";
+import { isUnavailable } from "../../errors.ts";
 import { setAside } from "../approvals/park.ts";
 import type { Performed } from "../approvals/writes.ts";
 import { tooManyCalls } from "../gates/context.ts";
@@ -81,11 +82,21 @@ async function noteSuccess(
     gateContext(run, { id: record.call_id }, tool).stateFacts(),
   );
   const keys = Object.keys(state);
-  const fits = keys.length === 0 || (await run.session.set(state));
-  const reasons = fits
-    ? faults
-    : [...faults, ...keys.map((key) => ({ key, reason: "the state would be too large" }))];
-  if (keys.length + reasons.length > 0) record.state = { set: fits ? keys : [], faults: reasons };
+  const obstacle = keys.length === 0 ? undefined : await setState(run, state);
+  const reasons =
+    obstacle === undefined ? faults : [...faults, ...keys.map((key) => ({ key, reason: obstacle }))];
+  if (keys.length + reasons.length > 0)
+    record.state = { set: obstacle === undefined ? keys : [], faults: reasons };
+}
+
+/** Why the state is not set, if it is not. The call has run in any case. */
+async function setState(run: Run, state: JsonObject): Promise<string | undefined> {
+  try {
+    return (await run.session.set(state)) ? undefined : "the state would be too large";
+  } catch (error) {
+    if (isUnavailable(error)) return "the store does not answer";
+    throw error;
+  }
 }
 
 function standIns(run: Run, entry: PlannedCall, phase: Phase): StandIns {

@@ -42,17 +42,19 @@ export async function sendWrite(
   const { call, record } = entry;
   const { writes, telemetry } = run.deps;
   let intent: Awaited<ReturnType<typeof writes.intend>>;
+  let performed: Awaited<ReturnType<typeof writes.perform>>;
   try {
     await run.watch?.writing();
     intent = await writes.intend(callFacts(run, entry, tool, args));
+    run.wrote = true;
+    record.write = { id: intent.id, state: "executing" };
+    performed = await writes.perform(intent, tool.definition, send);
   } catch (error) {
     if (!(error instanceof GatewayError) || error.code !== "store_unavailable") throw error;
     const message = refusalMessage(call, "store_unavailable", CALL_TEXTS[run.locale].notStored);
     return { outcome: { errorKind: "transient", attempts: 0, durationMs: 0 }, message };
   }
-  run.wrote = true;
-  record.write = { id: intent.id, state: "executing" };
-  const { state, ...done } = await writes.perform(intent, tool.definition, send);
+  const { state, ...done } = performed;
   record.write = { id: intent.id, state };
   telemetry.ledger({
     tool: intent.tool,

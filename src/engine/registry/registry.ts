@@ -67,21 +67,16 @@ export class ToolRegistry {
   /** Outlives the files, so that a name that comes back does not begin at 1 again. */
   readonly #fileVersions = new Map<string, number>();
   #snapshot = createSnapshot(0, []);
+  #isRead = false;
   #lastChange: Promise<unknown> = Promise.resolve();
 
-  private constructor(store: ToolStore, options: RegistryOptions) {
+  /** Without what the store holds, until `refresh` has read it. */
+  constructor(store: ToolStore, options: RegistryOptions) {
     this.#store = store;
     this.#options = options;
   }
 
-  /** A registry with everything that the store holds. */
-  static async open(store: ToolStore, options: RegistryOptions = {}): Promise<ToolRegistry> {
-    const registry = new ToolRegistry(store, options);
-    await registry.refresh();
-    return registry;
-  }
-
-  /** Takes up what other processes have changed in the store. Rejects with `store_unavailable`; then all stays as it was. */
+  /** Reads what the store holds, also what other processes have changed. Rejects with `store_unavailable`; then all stays as it was. */
   refresh(): Promise<void> {
     return this.#serially(async () => {
       const inStore = new Map((await this.#store.list()).map((tool) => [tool.definition.name, tool]));
@@ -90,8 +85,14 @@ export class ToolRegistry {
         else this.#stored.delete(name);
       }
       for (const stored of inStore.values()) await this.#load(stored);
+      this.#isRead = true;
       this.#publish();
     });
+  }
+
+  /** Whether the store has told what it holds. */
+  get isRead(): boolean {
+    return this.#isRead;
   }
 
   /** The tools from now on. */

@@ -1,5 +1,6 @@
 import type { JsonObject } from "../../core/json/value.ts";
 import type { StateFacts } from "../../core/rules/state-rules.ts";
+import { isUnavailable } from "../../errors.ts";
 import {
   emptySession,
   patchedState,
@@ -24,6 +25,7 @@ export class RunSession {
   readonly #isNamed: boolean;
   readonly #now: () => number;
   #data: SessionData;
+  #isKnown = true;
   /** Calls that succeeded and are not in the store yet. */
   readonly #uses = new Map<string, { count: number; last_at: number }>();
 
@@ -35,16 +37,27 @@ export class RunSession {
     this.#data = emptySession(now());
   }
 
-  /** Takes in what other runs of the session have changed. */
+  /** Takes in what other runs of the session have changed. While the store does not answer, nothing is known of the session. */
   async refresh(): Promise<void> {
     if (!this.#isNamed) return;
-    const kept = await this.#book.load(this.#name);
-    this.#data = kept?.data ?? emptySession(this.#now());
+    try {
+      const kept = await this.#book.load(this.#name);
+      this.#data = kept?.data ?? emptySession(this.#now());
+      this.#isKnown = true;
+    } catch (error) {
+      if (!isUnavailable(error)) throw error;
+      this.#isKnown = false;
+    }
+  }
+
+  /** Whether the store has told of the session when it was asked last. If not, nothing may run that depends on it. */
+  get isKnown(): boolean {
+    return this.#isKnown;
   }
 
   /** Whether admin tools may be used now. */
   get isElevated(): boolean {
-    return (this.#data.admin_until ?? 0) > this.#now();
+    return this.#isKnown && (this.#data.admin_until ?? 0) > this.#now();
   }
 
   /** What preconditions of tools may know of the session. */

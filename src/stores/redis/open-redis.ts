@@ -31,13 +31,13 @@ export interface RedisOptions {
 }
 
 /** How long a start waits for the store. */
-const START_MS = 5_000;
+const START_MS = 1_000;
 /** How often it is looked whether the server is still set up as it must be. */
 const CHECK_MS = 60_000;
 
 /**
- * Everything durable in a Redis, for many processes. Throws a `StoreError` if it does not answer in 5 s, or would lose what it holds. Later failures
- * are `GatewayError` `store_unavailable`: the connection is made anew as long as it takes.
+ * Everything durable in a Redis, for many processes. Throws a `StoreError` for one that would lose what it holds. One that does not answer is
+ * waited for: until then, and whenever it fails later, everything is refused with `store_unavailable`.
  */
 export async function openRedis(url: string, options: RedisOptions): Promise<Stores> {
   const { minAcks = 0, process, onProblem, prefix = "toolweir:", now } = options;
@@ -47,8 +47,9 @@ export async function openRedis(url: string, options: RedisOptions): Promise<Sto
   }
   const client = connect(address, tellOnce(onProblem));
   try {
-    if (!(await answers(client, START_MS))) throw new StoreError("The Redis store does not answer.");
-    for (const { message } of refuseFatal(await setupFaults(client))) onProblem(message);
+    if (await answers(client, START_MS))
+      for (const { message } of refuseFatal(await setupFaults(client))) onProblem(message);
+    else onProblem("The Redis store does not answer yet. It is tried again until it does.");
   } catch (error) {
     client.disconnect();
     throw error;

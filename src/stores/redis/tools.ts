@@ -86,13 +86,13 @@ function watchChanges(
   { channel, changes }: { channel: string; changes: string },
   onChange: () => void,
 ): () => void {
+  // The first look tells too: between the reading before and now something may have changed.
   let seen: string | null | undefined;
   const look = async () => {
     const count = await client.get(changes).catch(() => undefined);
-    if (count === undefined) return;
-    const isNew = seen !== undefined && count !== seen;
+    if (count === undefined || count === seen) return;
     seen = count;
-    if (isNew) onChange();
+    onChange();
   };
   const listener = another(client);
   listener.on("message", () => void look());

@@ -2,8 +2,9 @@ import assert from "node:assert/strict";
 import { afterEach, test } from "node:test";
 import type { Stores } from "../../../src/engine/ports/stores.ts";
 import { withoutCanary } from "../../../src/engine/registry/definition-faults.ts";
-import { ToolRegistry } from "../../../src/engine/registry/registry.ts";
+import type { ToolRegistry } from "../../../src/engine/registry/registry.ts";
 import { openSqlite } from "../../../src/stores/sqlite.ts";
+import { openRegistry } from "../../support/registry.ts";
 
 const opened: Stores[] = [];
 afterEach(async () => {
@@ -13,7 +14,7 @@ afterEach(async () => {
 async function open(): Promise<ToolRegistry> {
   const stores = openSqlite(":memory:");
   opened.push(stores);
-  return ToolRegistry.open(stores.tools);
+  return openRegistry(stores.tools);
 }
 
 const definition = (name: string, description: string) => ({

@@ -2,8 +2,9 @@ import assert from "node:assert/strict";
 import { afterEach, test } from "node:test";
 import type { Stores } from "../../../src/engine/ports/stores.ts";
 import type { ToolProblem } from "../../../src/engine/registry/definition-faults.ts";
-import { type RegistryOptions, ToolRegistry } from "../../../src/engine/registry/registry.ts";
+import type { RegistryOptions, ToolRegistry } from "../../../src/engine/registry/registry.ts";
 import { openSqlite } from "../../../src/stores/sqlite.ts";
+import { openRegistry } from "../../support/registry.ts";
 
 const opened: Stores[] = [];
 afterEach(async () => {
@@ -13,7 +14,7 @@ afterEach(async () => {
 async function setup(options: RegistryOptions = {}) {
   const stores = openSqlite(":memory:", () => 5_000);
   opened.push(stores);
-  return { store: stores.tools, registry: await ToolRegistry.open(stores.tools, options) };
+  return { store: stores.tools, registry: await openRegistry(stores.tools, options) };
 }
 
 const PARAMETERS = {
@@ -202,7 +203,7 @@ test("what is stored is there at the next start; what is no longer valid is repo
   await registry.put("good", tool());
   await registry.put("private", tool({ http: { method: "GET", url: "http://10.0.0.1/" } }));
   const problems: ToolProblem[] = [];
-  const next = await ToolRegistry.open(store, {
+  const next = await openRegistry(store, {
     allowUrl: ({ hostname }) => (hostname === "10.0.0.1" ? "A private address." : undefined),
     onProblem: (problem) => problems.push(problem),
   });

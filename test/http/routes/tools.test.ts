@@ -2,11 +2,11 @@ import assert from "node:assert/strict";
 import { afterEach, test } from "node:test";
 import fastify, { type FastifyInstance, type InjectOptions } from "fastify";
 import type { Stores } from "../../../src/engine/ports/stores.ts";
-import { ToolRegistry } from "../../../src/engine/registry/registry.ts";
 import { createErrorHandler } from "../../../src/http/errors.ts";
 import { acceptJson } from "../../../src/http/json-body.ts";
 import { toolRoutes } from "../../../src/http/routes/tools.ts";
 import { openSqlite } from "../../../src/stores/sqlite.ts";
+import { openRegistry } from "../../support/registry.ts";
 
 const cleanups: { close(): unknown }[] = [];
 afterEach(async () => {
@@ -15,7 +15,7 @@ afterEach(async () => {
 
 async function setup() {
   const stores: Stores = openSqlite(":memory:", () => 0);
-  const registry = await ToolRegistry.open(stores.tools);
+  const registry = await openRegistry(stores.tools);
   const app: FastifyInstance = fastify();
   cleanups.push(app, stores);
   const routes: { url: string; access: unknown }[] = [];
