@@ -24,6 +24,8 @@ export const DOCUMENTS = [
   "docs/protocols.md",
   "docs/approvals.md",
   "docs/sessions.md",
+  "docs/stores.md",
+  "docs/operations.md",
   "AGENTS.md",
   "CONTRIBUTING.md",
 ] as const;
