@@ -71,7 +71,7 @@ export async function buildApp({ config, env, startTracing }: AppOptions): Promi
   const { health, upstreams } = watchHealth(metrics, registry);
   const books = openBooks(config, stores);
   const cache = memoryCache(config.cache.max_bytes);
-  const telemetry = createTelemetry({ logger: log, metrics, tracing });
+  const telemetry = createTelemetry({ logger: log, metrics, tracing, logShare: config.log_share });
   const { sessions } = books;
   const changing = openApprovals({
     config,

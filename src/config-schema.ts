@@ -9,6 +9,7 @@ import {
   type SettingSchema,
   seconds,
   section,
+  share,
   text,
   whole,
   yesOrNo,
@@ -21,6 +22,7 @@ export interface Settings {
   admin_key?: string;
   store: string;
   log_level: string;
+  log_share: number;
   upstreams: UpstreamSettings[];
   models: {
     match: string;
@@ -179,6 +181,7 @@ export const SETTINGS: SettingSchema = group({
   admin_key: KEY,
   store: STORE,
   log_level: LOG_LEVEL,
+  log_share: share(1),
   upstreams: { ...list(upstream, "a list of at least one upstream", [{ name: "main" }]), minItems: 1 },
   models: list(model, "a list of models"),
   limits: section({

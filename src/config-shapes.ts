@@ -52,6 +52,11 @@ export const amount: SettingSchema = {
   maximum: 1_000_000,
 };
 
+/** A part of a whole. */
+export function share(fallback: number): SettingSchema {
+  return { type: "number", description: "a number from 0 to 1", minimum: 0, maximum: 1, default: fallback };
+}
+
 /** `true` or `false`. */
 export function yesOrNo(fallback: boolean): SettingSchema {
   return { type: "boolean", description: "true or false", default: fallback };

@@ -43,7 +43,17 @@ export interface KeyConfig {
 /** Settings that are used as they stand in the file. */
 const PLAIN = [
   ...(["limits", "locale", "repair", "cancel_early", "hints", "cache", "sessions"] as const),
-  ...(["results", "history", "selection", "keepalive", "compat", "approvals", "overload", "ledger"] as const),
+  ...([
+    "results",
+    "history",
+    "selection",
+    "keepalive",
+    "compat",
+    "approvals",
+    "overload",
+    "ledger",
+    "log_share",
+  ] as const),
 ] as const;
 
 /** Every setting, checked and complete. Members are those of `toolweir.yaml`; see `config/toolweir.yaml` for their meaning. */

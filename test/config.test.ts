@@ -17,6 +17,7 @@ suite("loadConfig", () => {
       adminKey: undefined,
       store: "sqlite:data/toolweir.db",
       logLevel: "info",
+      log_share: 1,
       toolsDir: "config/tools",
       upstreams: [
         {

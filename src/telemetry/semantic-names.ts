@@ -27,3 +27,13 @@ export const ATTRIBUTE = {
 
 /** Values of `gen_ai.operation.name`: a run, one completion of it, one tool call of it. */
 export const OPERATION = { run: "invoke_agent", round: "chat", tool: "execute_tool" } as const;
+
+/** What a completion used, as far as its `usage` says so. */
+export function usageAttributes(usage: unknown): Record<string, number> {
+  if (typeof usage !== "object" || usage === null) return {};
+  const { prompt_tokens: input, completion_tokens: output } = usage as Record<string, unknown>;
+  return {
+    ...(typeof input === "number" && { [ATTRIBUTE.inputTokens]: input }),
+    ...(typeof output === "number" && { [ATTRIBUTE.outputTokens]: output }),
+  };
+}

@@ -14,8 +14,9 @@ import type {
   ToolScope,
 } from "../engine/ports/telemetry.ts";
 import type { GatewayError } from "../errors.ts";
+import { logShare } from "./log-share.ts";
 import type { Metrics } from "./metrics.ts";
-import { ATTRIBUTE, OPERATION } from "./semantic-names.ts";
+import { ATTRIBUTE, OPERATION, usageAttributes } from "./semantic-names.ts";
 import { startTrace, type TraceScope } from "./trace-scope.ts";
 import type { Tracing } from "./tracing.ts";
 
@@ -23,6 +24,8 @@ export interface TelemetryParts {
   logger: Logger;
   metrics: Metrics;
   tracing: Pick<Tracing, "tracer">;
+  /** Share of the runs that are logged in full, 0 to 1; of the others there are warnings only. All of them unless given. */
+  logShare?: number;
 }
 
 /**
@@ -36,8 +39,9 @@ export interface TelemetryParts {
  * 5. ending anything twice counts once.
  */
 export function createTelemetry(parts: TelemetryParts): Telemetry {
+  const loggerOf = logShare(parts.logger, parts.logShare ?? 1);
   return {
-    startRun: (info) => new ObservedRun(parts, info),
+    startRun: (info) => new ObservedRun(parts, info, loggerOf),
     ledger: (note) => noteLedger(parts, note),
     budgetRefused: () => parts.metrics.budgetRefusals.inc(),
     runRefused: () => parts.metrics.admission.refused("concurrency"),
@@ -71,7 +75,8 @@ const clip = (name: string): string => (name.length > MAX_NAME ? `${name.slice(0
 
 class ObservedRun implements RunScope {
   readonly traceId: string;
-  readonly #parts: TelemetryParts;
+  readonly #metrics: Metrics;
+  readonly #logger: Logger;
   readonly #info: RunInfo;
   readonly #model: string;
   readonly #trace: TraceScope;
@@ -80,8 +85,8 @@ class ObservedRun implements RunScope {
   #firstTokenMs: number | undefined;
   #ended = false;
 
-  constructor(parts: TelemetryParts, info: RunInfo) {
-    this.#parts = parts;
+  constructor(parts: TelemetryParts, info: RunInfo, loggerOf: (traceId: string) => Logger) {
+    this.#metrics = parts.metrics;
     this.#info = info;
     this.#model = clip(info.model);
     this.#startedAt = info.receivedAt ?? performance.now();
@@ -94,17 +99,16 @@ class ObservedRun implements RunScope {
       [ATTRIBUTE.runId]: info.runId,
     }));
     this.traceId = this.#trace.traceId;
-    parts.metrics.openRuns.inc();
-    if (parts.logger.isLevelEnabled("info")) {
-      parts.logger.info({ ...this.#line("run", "started"), model: this.#model, stream: info.stream });
-    }
+    this.#logger = loggerOf(this.traceId);
+    this.#metrics.openRuns.inc();
+    this.#whenInfo(() => ({ ...this.#line("run", "started"), model: this.#model, stream: info.stream }));
   }
 
   startRound(round: number): RoundScope {
     const startedAt = performance.now();
     if (!this.#reachedUpstream) {
       this.#reachedUpstream = true;
-      this.#parts.metrics.addedSeconds.observe((startedAt - this.#startedAt) / 1000);
+      this.#metrics.addedSeconds.observe((startedAt - this.#startedAt) / 1000);
     }
     const scope = this.#trace.child(
       () => `${OPERATION.round} ${this.#model}`,
@@ -117,7 +121,7 @@ class ObservedRun implements RunScope {
       }),
     );
     const end = once(({ finish, upstream, protocol, error, usage }: Parameters<RoundScope["end"]>[0]) => {
-      this.#parts.metrics.rounds.inc({ protocol });
+      this.#metrics.rounds.inc({ protocol });
       scope.end(
         () => ({
           ...usageAttributes(usage),
@@ -155,7 +159,7 @@ class ObservedRun implements RunScope {
   #toolEnded(tool: string, callId: string, round: number, scope: TraceScope, end: ToolEnd): void {
     const { outcome, attempts, durationMs, errorKind, argumentsSha256, resultBytes } = end;
     const error = outcome === "ok" ? undefined : (errorKind ?? outcome);
-    this.#parts.metrics.tool(tool).ended(outcome, durationMs / 1000);
+    this.#metrics.tool(tool).ended(outcome, durationMs / 1000);
     scope.end(() => ({ [ATTRIBUTE.attempts]: attempts, [ATTRIBUTE.outcome]: outcome }), error);
     this.#whenInfo(() => ({
       ...this.#line("tool", outcome, durationMs, error, tool),
@@ -168,8 +172,8 @@ class ObservedRun implements RunScope {
   }
 
   verdict(note: GateNote, callId: string): void {
-    this.#parts.metrics.tool(note.tool).verdict(note);
-    const { logger } = this.#parts;
+    this.#metrics.tool(note.tool).verdict(note);
+    const logger = this.#logger;
     const level = note.pass ? "debug" : "info";
     if (!logger.isLevelEnabled(level)) return;
     const line = this.#line("gate", note.pass ? "passed" : "rejected", null, note.problem, note.tool);
@@ -177,27 +181,27 @@ class ObservedRun implements RunScope {
   }
 
   coerced(tool: string, count: number): void {
-    this.#parts.metrics.tool(tool).coerced(count);
+    this.#metrics.tool(tool).coerced(count);
   }
 
   canary(tool: string, outcome: ToolOutcome): void {
-    this.#parts.metrics.tool(tool).canary(outcome);
+    this.#metrics.tool(tool).canary(outcome);
   }
 
   selected(seconds: number): void {
-    this.#parts.metrics.selectionSeconds.observe(seconds);
+    this.#metrics.selectionSeconds.observe(seconds);
   }
 
   shared(tool: string, from: "cache" | "request" | "none"): void {
-    this.#parts.metrics.tool(tool).shared(from);
+    this.#metrics.tool(tool).shared(from);
   }
 
   repaired(tool: string, kinds: readonly string[]): void {
-    this.#parts.metrics.tool(tool).repaired(kinds);
+    this.#metrics.tool(tool).repaired(kinds);
   }
 
   policy({ tool, class: kind, action, parameters }: PolicyNote, callId: string): void {
-    this.#parts.metrics.tool(tool).policy(kind, action);
+    this.#metrics.tool(tool).policy(kind, action);
     this.#whenInfo(() => ({
       ...this.#line("policy", action, null, kind, tool),
       call_id: clip(callId),
@@ -206,32 +210,32 @@ class ObservedRun implements RunScope {
   }
 
   shortened(results: number): void {
-    this.#parts.metrics.shortened.inc(results);
+    this.#metrics.shortened.inc(results);
   }
 
   refused(tool: string): void {
-    this.#parts.metrics.tool(tool).refused();
+    this.#metrics.tool(tool).refused();
   }
 
   correctionEnded(outcome: "corrected" | "gave_up" | "abandoned"): void {
-    this.#parts.metrics.corrections.inc({ outcome });
+    this.#metrics.corrections.inc({ outcome });
   }
 
   looped(kind: "call" | "cycle"): void {
-    this.#parts.metrics.loopGuards.inc({ kind });
+    this.#metrics.loopGuards.inc({ kind });
   }
 
   firstToken(): void {
     if (this.#firstTokenMs !== undefined) return;
     this.#firstTokenMs = performance.now() - this.#startedAt;
-    this.#parts.metrics.firstTokenSeconds.observe(this.#firstTokenMs / 1000);
+    this.#metrics.firstTokenSeconds.observe(this.#firstTokenMs / 1000);
   }
 
   upstreamFailed(upstream: string, error: GatewayError): void {
-    this.#parts.metrics.upstreamErrors.inc({ upstream, code: error.code });
-    if (!this.#parts.logger.isLevelEnabled("warn")) return;
+    this.#metrics.upstreamErrors.inc({ upstream, code: error.code });
+    if (!this.#logger.isLevelEnabled("warn")) return;
     const line = this.#line("upstream", "failed", performance.now() - this.#startedAt, error.code);
-    this.#parts.logger.warn({ ...line, upstream, upstream_status: error.options.upstream?.status });
+    this.#logger.warn({ ...line, upstream, upstream_status: error.options.upstream?.status });
   }
 
   end(end: RunEnd): void {
@@ -239,7 +243,7 @@ class ObservedRun implements RunScope {
     this.#ended = true;
     const { stopReason, rounds, error } = end;
     const durationMs = performance.now() - this.#startedAt;
-    this.#parts.metrics.runEnded(stopReason, durationMs / 1000);
+    this.#metrics.runEnded(stopReason, durationMs / 1000);
     const first = this.#firstTokenMs;
     this.#trace.end(
       () => ({
@@ -250,7 +254,7 @@ class ObservedRun implements RunScope {
       error?.code,
     );
     const level = severity(error);
-    const { logger } = this.#parts;
+    const logger = this.#logger;
     if (!logger.isLevelEnabled(level)) return;
     const line = this.#line("run", error ? "failed" : "completed", durationMs, error?.code);
     const fault = level === "error" ? { err: error?.cause ?? error } : undefined;
@@ -258,7 +262,7 @@ class ObservedRun implements RunScope {
   }
 
   #whenInfo(line: () => object): void {
-    if (this.#parts.logger.isLevelEnabled("info")) this.#parts.logger.info(line());
+    if (this.#logger.isLevelEnabled("info")) this.#logger.info(line());
   }
 
   #line(stage: string, status: string, durationMs: number | null = null, error?: string, tool?: string) {
@@ -286,14 +290,5 @@ function once<T>(action: (value: T) => void): (value: T) => void {
     if (done) return;
     done = true;
     action(value);
-  };
-}
-
-function usageAttributes(usage: unknown): Record<string, number> {
-  if (typeof usage !== "object" || usage === null) return {};
-  const { prompt_tokens: input, completion_tokens: output } = usage as Record<string, unknown>;
-  return {
-    ...(typeof input === "number" && { [ATTRIBUTE.inputTokens]: input }),
-    ...(typeof output === "number" && { [ATTRIBUTE.outputTokens]: output }),
   };
 }
