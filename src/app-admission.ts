@@ -11,7 +11,7 @@ interface AdmissionParts {
   config: Config;
   engine: ChatEngine;
   cache: { halve(): void };
-  rates: Rates | undefined;
+  rates: Rates;
   metrics: Metrics;
   registry: Pick<ToolRegistry, "isRead">;
 }

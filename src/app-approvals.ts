@@ -3,6 +3,7 @@ import type { Config } from "./config.ts";
 import { crashPoints } from "./crash-point.ts";
 import { Approvals, type ApprovalsDeps } from "./engine/approvals/approvals.ts";
 import { Writes } from "./engine/approvals/writes.ts";
+import type { KeyBook } from "./engine/keys/key-book.ts";
 import { newId } from "./engine/new-id.ts";
 import type { Stores } from "./engine/ports/stores.ts";
 import { Authenticator } from "./http/auth.ts";
@@ -14,6 +15,7 @@ interface ApprovalParts
   extends Pick<ApprovalsDeps, "registry" | "transport" | "health" | "sessions" | "telemetry"> {
   config: Config;
   stores: Stores;
+  keys: KeyBook;
   guard: AddressGuard;
   log: Logger;
   env: Readonly<Record<string, string | undefined>>;
@@ -23,6 +25,7 @@ interface ApprovalParts
 export function openApprovals({
   config,
   stores,
+  keys,
   registry,
   guard,
   transport,
@@ -35,7 +38,7 @@ export function openApprovals({
   const reached = crashPoints(env);
   const webhook = openWebhook(config, guard, log);
   const writes = new Writes({ ledger: stores.ledger, now: Date.now, newId, ...(reached && { reached }) });
-  const keys = new Authenticator({ adminKey: config.adminKey, ...config.auth });
+  const authenticator = new Authenticator({ adminKey: config.adminKey, ...config.auth, stored: keys });
   const approvals = new Approvals({
     ledger: stores.ledger,
     writes,
@@ -43,7 +46,7 @@ export function openApprovals({
     health,
     registry,
     sessions,
-    findCaller: (name) => keys.named(name),
+    findCaller: (name) => authenticator.named(name),
     telemetry,
     ...(reached && { reached }),
     ...(webhook && { notify: webhook.notify }),

@@ -1,5 +1,6 @@
 import type { Config } from "./config.ts";
 import { Spending } from "./engine/budgets/spending.ts";
+import type { KeyBook } from "./engine/keys/key-book.ts";
 import { newId } from "./engine/new-id.ts";
 import type { Stores } from "./engine/ports/stores.ts";
 import { Rates } from "./engine/rates/rates.ts";
@@ -9,24 +10,28 @@ import { SessionBook } from "./engine/sessions/session-book.ts";
 
 /** The caller behind the admin key, whom no budget concerns. */
 const ADMIN = "admin";
+const NONE = {};
 /** A run is over this long after its time. */
 const LEASE_GRACE_MS = 120_000;
 
 /** What is written down of runs and sessions, and of what they use. */
-export function openBooks(config: Config, stores: Stores) {
+export function openBooks(config: Config, stores: Stores, keys: KeyBook) {
   return {
     book: new RunBook(),
     sessions: new SessionBook(stores.documents, Date.now, config.sessions.ttl_s * 1_000),
     spending: spendingOf(config, stores),
-    ...openRates(config, stores),
+    ...openRates(config, stores, keys),
   };
 }
 
 /** Counts requests, calls and tokens, where they are bounded. */
-function openRates({ rates: { keys, key, user, session } }: Config, { documents, rates: counters }: Stores) {
-  const isBound = [key, user, session, ...Object.values(keys)].some((rate) => Object.keys(rate).length > 0);
-  const ofKey = (name: string) => (name === ADMIN ? {} : (keys[name] ?? key));
-  const rates = isBound ? new Rates({ counters, ofKey, user, session }) : undefined;
+function openRates(
+  { rates: { keys, key, user, session } }: Config,
+  { documents, rates: counters }: Stores,
+  stored: KeyBook,
+) {
+  const ofKey = (name: string) => (name === ADMIN ? NONE : (keys[name] ?? stored.named(name)?.rate ?? key));
+  const rates = new Rates({ counters, ofKey, user, session });
   return { rates, toolLimits: new ToolLimits({ documents, counters, rates, now: Date.now }) };
 }
 

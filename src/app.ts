@@ -5,6 +5,7 @@ import { parse } from "yaml";
 import { openAdmission } from "./app-admission.ts";
 import { openApprovals } from "./app-approvals.ts";
 import { openBooks } from "./app-books.ts";
+import { callerNames, openKeys } from "./app-keys.ts";
 import { watchReadiness } from "./app-readiness.ts";
 import { openState } from "./app-state.ts";
 import type { Config } from "./config.ts";
@@ -13,6 +14,7 @@ import { KeptAnswers } from "./engine/answer/kept-answers.ts";
 import { SharedCalls } from "./engine/calls/shared-calls.ts";
 import { ToolHealth } from "./engine/calls/tool-health.ts";
 import { ChatEngine } from "./engine/chat.ts";
+import type { KeyBook } from "./engine/keys/key-book.ts";
 import { newId } from "./engine/new-id.ts";
 import type { Stores } from "./engine/ports/stores.ts";
 import { withoutCanary } from "./engine/registry/definition-faults.ts";
@@ -27,6 +29,7 @@ import type { AdmissionOptions } from "./http/admission.ts";
 import { approvalRoutes } from "./http/routes/approvals.ts";
 import { chatRoute } from "./http/routes/chat.ts";
 import { invokeRoute } from "./http/routes/invoke.ts";
+import { keyRoutes } from "./http/routes/keys.ts";
 import { opsRoutes } from "./http/routes/ops.ts";
 import { passThroughRoutes } from "./http/routes/passthrough.ts";
 import { resumeRoute } from "./http/routes/resume.ts";
@@ -67,15 +70,17 @@ export interface App {
 export async function buildApp({ config, env, startTracing }: AppOptions): Promise<App> {
   const outbound = openOutbound(config, env);
   const { stores, log, metrics, registry } = await openState(config, (url) => outbound.guard.allowUrl(url));
+  const keys = await openKeys(config, stores, log);
   const tracing = await startTracing(log);
   const { health, upstreams } = watchHealth(metrics, registry);
-  const books = openBooks(config, stores);
+  const books = openBooks(config, stores, keys);
   const cache = memoryCache(config.cache.max_bytes);
   const telemetry = createTelemetry({ logger: log, metrics, tracing, logShare: config.log_share });
   const { sessions } = books;
   const changing = openApprovals({
     config,
     stores,
+    keys,
     registry,
     ...outbound,
     health,
@@ -84,7 +89,7 @@ export async function buildApp({ config, env, startTracing }: AppOptions): Promi
     log,
     env,
   });
-  const made = { config, stores, registry, outbound, health, ...changing, ...books, metrics };
+  const made = { config, stores, keys, log, registry, outbound, health, ...changing, ...books, metrics };
   const engine = new ChatEngine({
     ...engineSettings(config),
     ...made,
@@ -105,14 +110,17 @@ export async function buildApp({ config, env, startTracing }: AppOptions): Promi
   });
 
   const admission = openAdmission({ ...made, engine, cache });
-  const server = openServer(config, admission, log);
+  const server = openServer(made, admission);
   countRequests(server, metrics);
   const readiness = watchReadiness(stores, registry, changing.approvals);
   const { ready } = readiness;
   const parts = { ...made, engine, ready };
   await registerRoutes(server, parts);
   server.addHook("onReady", () => readiness.recover());
-  server.addHook("onClose", async () => admission.close());
+  server.addHook("onClose", async () => {
+    admission.close();
+    keys.close();
+  });
   server.addHook("onClose", () => files.close().then(() => closeParts(parts)));
   return {
     server,
@@ -126,11 +134,14 @@ export async function buildApp({ config, env, startTracing }: AppOptions): Promi
   };
 }
 
-function openServer(config: Config, admission: AdmissionOptions, log: Logger): FastifyInstance {
+function openServer(
+  { config, keys, log }: Pick<Parts, "config" | "keys" | "log">,
+  admission: AdmissionOptions,
+): FastifyInstance {
   return createServer({
     host: config.host,
     admission,
-    auth: { adminKey: config.adminKey, ...config.auth },
+    auth: { adminKey: config.adminKey, ...config.auth, stored: keys },
     onError: (error, request) =>
       log.error({ stage: "http", status: "failed", request_id: request.id, err: error }),
   });
@@ -165,6 +176,8 @@ function openOutbound(config: Config, env: AppOptions["env"]) {
 interface Parts extends ReturnType<typeof openApprovals> {
   config: Config;
   stores: Stores;
+  keys: KeyBook;
+  log: Logger;
   engine: ChatEngine;
   registry: ToolRegistry;
   outbound: ReturnType<typeof openOutbound>;
@@ -177,8 +190,8 @@ interface Parts extends ReturnType<typeof openApprovals> {
 }
 
 async function registerRoutes(server: FastifyInstance, parts: Parts): Promise<void> {
-  const { config, stores, engine, registry, outbound, health, writes, approvals, book, sessions, metrics } =
-    parts;
+  const { config, stores, keys, log, engine, registry, outbound, health, writes, approvals, book } = parts;
+  const { sessions, metrics } = parts;
   const { transport, passThrough } = outbound;
   const judging = { locale: config.locale, repair: config.repair };
   const answers = new KeptAnswers(stores.documents, Date.now);
@@ -191,10 +204,15 @@ async function registerRoutes(server: FastifyInstance, parts: Parts): Promise<vo
   await server.register(runRoutes, { book, cases: judging });
   await server.register(sessionRoutes, {
     sessions,
-    callers: callersOf(config),
+    callers: () => callerNames(config, keys),
     onClosed: ({ caller, id }) => approvals.sessionClosed(caller, id),
     mayManage: ({ caller }) => caller.kind === "admin" || config.adminKey === undefined,
     now: Date.now,
+  });
+  await server.register(keyRoutes, {
+    keys,
+    taken: ["admin", "anonymous", ...config.auth.keys.map(({ name }) => name)],
+    onChange: (change) => log.info({ stage: "audit", status: "ok", ...change }),
   });
   await server.register(passThroughRoutes, { passThrough });
   await server.register(opsRoutes, { ready: parts.ready, metrics, openapi: openApiDocument() });
@@ -214,13 +232,6 @@ function watchHealth(metrics: Metrics, registry: ToolRegistry) {
     upstreams: () => upstreams.leftAlone,
   });
   return { health, upstreams };
-}
-
-/** The names under which sessions can be kept. */
-function callersOf({ auth, adminKey }: Config): string[] {
-  const isOpen = auth.mode === "none" || (adminKey === undefined && auth.keys.length === 0);
-  const keys = auth.keys.map(({ name }) => name);
-  return [...keys, ...(isOpen ? ["anonymous"] : []), ...(adminKey === undefined ? [] : ["admin"])];
 }
 
 function defaultUpstream(config: Config) {

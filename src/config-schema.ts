@@ -106,6 +106,7 @@ interface KeySettings {
   max_level: "read" | "write" | "admin";
   tools: string[];
   approve: boolean;
+  role: "client" | "approver" | "tools_admin" | "metrics" | "admin";
   rate?: RateConfig;
   budget?: KeyBudgetSettings;
 }
@@ -152,6 +153,7 @@ const key = group(
     max_level: oneOf(["read", "write", "admin"], "write"),
     tools: list(text('a tool name, "*" stands for anything'), "a list of tool names", ["*"]),
     approve: yesOrNo(false),
+    role: oneOf(["client", "approver", "tools_admin", "metrics", "admin"], "client"),
     rate: RATE,
     budget: group({
       tokens_per_day: budget,

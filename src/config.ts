@@ -38,6 +38,7 @@ export interface KeyConfig {
   tools: readonly string[];
   /** May decide about calls that wait for a person. */
   approve: boolean;
+  role: "client" | "approver" | "tools_admin" | "metrics" | "admin";
 }
 
 /** Settings that are used as they stand in the file. */
@@ -61,6 +62,8 @@ export interface Config extends Pick<Settings, (typeof PLAIN)[number]> {
   host: string;
   port: number;
   adminKey: string | undefined;
+  /** Goes into the digests of stored keys. */
+  keyPepper: string | undefined;
   /** `sqlite:FILE`, `memory:` or `redis://…`. */
   store: string;
   logLevel: string;
@@ -136,6 +139,7 @@ class Loader {
       host,
       port: Number(this.#variable("TOOLWEIR_PORT", PORT.description, isPort) ?? settings.port),
       adminKey,
+      keyPepper: this.#env["TOOLWEIR_KEY_PEPPER"] || undefined,
       store: this.#variable("TOOLWEIR_STORE", STORE.description, isStore) ?? settings.store,
       logLevel: this.#variable("TOOLWEIR_LOG_LEVEL", LOG_LEVEL.description, isLevel) ?? settings.log_level,
       toolsDir: join(dirname(this.#file), "tools"),

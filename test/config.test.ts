@@ -15,6 +15,7 @@ suite("loadConfig", () => {
       host: "127.0.0.1",
       port: 8787,
       adminKey: undefined,
+      keyPepper: undefined,
       store: "sqlite:data/toolweir.db",
       logLevel: "info",
       log_share: 1,
@@ -199,7 +200,7 @@ suite("access", () => {
 
   test("a key may do what writes at most, with every tool, unless it says otherwise", () => {
     assert.deepEqual(load("auth: { keys: [{ name: a, key: k }] }").auth.keys, [
-      { name: "a", key: "k", max_level: "write", tools: ["*"], approve: false },
+      { name: "a", key: "k", max_level: "write", tools: ["*"], approve: false, role: "client" },
     ]);
   });
 
@@ -221,7 +222,14 @@ suite("notices", () => {
     const { auth, notices, rates } = loadConfig({}, () => text);
     assert.deepEqual(notices, ["auth.keys has no effect, because auth.mode is none."]);
     assert.deepEqual(rates.keys, { a: { per_minute: 1 } });
-    assert.deepEqual(Object.keys(auth.keys[0] ?? {}), ["name", "key", "max_level", "tools", "approve"]);
+    assert.deepEqual(Object.keys(auth.keys[0] ?? {}), [
+      "name",
+      "key",
+      "max_level",
+      "tools",
+      "approve",
+      "role",
+    ]);
   });
 
   test("are none for a plain configuration", () => {

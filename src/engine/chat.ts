@@ -201,13 +201,10 @@ export class ChatEngine {
 
   /** The user and the session are known only now. */
   async #admitUser({ caller, request, sessionId, isSessionNamed, announce }: ChatCall): Promise<void> {
+    const { rates } = this.#deps;
+    if (!rates.bounds(caller.name)) return;
     const session = isSessionNamed ? sessionId : undefined;
-    const headers = await this.#deps.rates?.admitUser({
-      caller: caller.name,
-      user: request.user ?? undefined,
-      session,
-    });
-    if (headers) announce?.(headers);
+    announce?.(await rates.admitUser({ caller: caller.name, user: request.user ?? undefined, session }));
   }
 
   /** Tools are chosen where there are more than may be offered, all sessions by what the versions in force say of themselves. */

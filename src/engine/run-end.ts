@@ -17,7 +17,8 @@ export async function settleRun(run: Run): Promise<void> {
   const tokens = Number(usage?.total_tokens ?? 0);
   const cost_micros = run.spend?.used.cost_micros ?? 0;
   const used = { runs: 1, rounds: round, tool_calls: limits.toolCalls, tokens, cost_micros };
-  await run.deps.rates?.usedTokens(run.rated, run.spend?.used.tokens ?? tokens);
+  const { rates } = run.deps;
+  if (rates.bounds(run.caller.name)) await rates.usedTokens(run.rated, run.spend?.used.tokens ?? tokens);
   await run.session.ended(ended, used).catch(() => {});
 }
 

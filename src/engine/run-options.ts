@@ -25,8 +25,7 @@ export interface EngineDeps {
   health: ToolHealth;
   upstreams: UpstreamHealth;
   shared: SharedCalls;
-  /** Absent where callers are not bounded by the minute. */
-  rates: Rates | undefined;
+  rates: Rates;
   toolLimits: ToolLimits;
   stores: Stores;
   /** Results that are too long for a message. */

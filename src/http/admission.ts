@@ -13,8 +13,7 @@ declare module "fastify" {
 export type RefusedBy = "rate" | "load";
 
 export interface AdmissionOptions {
-  /** Absent where keys are not bounded by the minute. */
-  rates: Pick<Rates, "admitKey"> | undefined;
+  rates: Pick<Rates, "admitKey" | "bounds">;
   load(): "normal" | "tight" | "shedding" | "cutting";
   /** Why nothing can be begun at all, if it cannot. */
   obstacle(): GatewayError | undefined;
@@ -36,7 +35,7 @@ export function admitWork(
     if (now !== "tight") throw overloaded();
   };
   const admit = async ({ caller }: FastifyRequest, reply: FastifyReply) => {
-    if (rates) reply.headers(await rates.admitKey(caller.name));
+    reply.headers(await rates.admitKey(caller.name));
     bear(reply);
   };
   // After every other check, and after the answer has the names of its run.
@@ -44,7 +43,7 @@ export function admitWork(
     if (!request.routeOptions.config.work) return done();
     const objection = obstacle();
     if (objection) return done(objection);
-    if (!rates && load() === "normal") return done();
+    if (load() === "normal" && !rates.bounds(request.caller.name)) return done();
     admit(request, reply).then(
       () => done(),
       (error) => {

@@ -1,15 +1,29 @@
 import { hash, timingSafeEqual } from "node:crypto";
 import type { ToolLevel } from "../core/tool.ts";
+import { KEY_PREFIX, type KeyBook, type Role } from "../engine/keys/key-book.ts";
 import { GatewayError } from "../errors.ts";
 
-/** Who may call a route: anyone, whoever may use the client API, or whoever may manage the gateway. */
-export type Access = "public" | "client" | "admin";
+/**
+ * Who may call a route: anyone (`public`), whoever has any key (`any`), uses the client API, decides about calls or asked for them, keeps the
+ * tools, reads the metrics, or manages the gateway.
+ */
+export type Access = "public" | "any" | "client" | "approvals" | "tools" | "metrics" | "admin";
+
+/** The roles that each of them opens. */
+const ROLES: Readonly<Record<Exclude<Access, "public">, readonly Role[]>> = {
+  any: ["client", "approver", "tools_admin", "metrics", "admin"],
+  client: ["client", "admin"],
+  approvals: ["client", "approver", "admin"],
+  tools: ["tools_admin", "admin"],
+  metrics: ["client", "metrics", "admin"],
+  admin: ["admin"],
+};
 
 /** Who sent a request, and what they may do. */
 export interface Caller {
   /** Name of the client key; `admin` or `anonymous` for the others. */
   readonly name: string;
-  readonly kind: "open" | "client" | "admin";
+  readonly kind: "open" | Role;
   readonly maxLevel: ToolLevel;
   /** Globs over the names of the tools this caller may use. */
   readonly tools: readonly string[];
@@ -25,13 +39,18 @@ export interface ClientKey {
   max_level: ToolLevel;
   tools: readonly string[];
   approve?: boolean;
+  role?: Role;
 }
+
+/** Keys that can be made and revoked while the gateway runs. */
+export type StoredKeys = Pick<KeyBook, "check" | "named">;
 
 export interface AuthSettings {
   /** Key of the management API, valid on the client API too. Without it anyone may manage. */
   adminKey: string | undefined;
   mode: "keys" | "none";
   keys: readonly ClientKey[];
+  stored?: StoredKeys;
 }
 
 /** More spellings of valid keys than a client would use; above it the memory starts afresh. */
@@ -53,17 +72,20 @@ export const ANONYMOUS: Caller = {
  * Decides who a request comes from.
  *
  * 1. Keys are compared as SHA-256 digests, with all of them, in constant time; unknown, expired and revoked ones look the same.
- * 2. The client API is open in mode `none`, and where there is neither an admin key nor a client key to ask for.
- * 3. The management API is open where there is no admin key.
- * 4. A key of the gateway is never part of `credential`.
+ * 2. A key opens what its role says; the admin key opens everything.
+ * 3. The client API is open in mode `none`, and where there is neither an admin key nor a client key to ask for.
+ * 4. The management API is open where there is no admin key.
+ * 5. A key of the gateway is never part of `credential`.
  */
 export class Authenticator {
   readonly #keys: readonly { digest: Buffer; caller: Caller }[];
   readonly #known = new Map<string, Caller>();
+  readonly #stored: StoredKeys | undefined;
   readonly #managed: boolean;
   readonly #clientOpen: boolean;
 
-  constructor({ adminKey, mode, keys }: AuthSettings) {
+  constructor({ adminKey, mode, keys, stored }: AuthSettings) {
+    this.#stored = stored;
     const clients = keys.map((key) => ({ digest: digest(key.key), caller: clientOf(key) }));
     this.#managed = adminKey !== undefined;
     this.#clientOpen = mode === "none" || (!this.#managed && keys.length === 0);
@@ -81,15 +103,20 @@ export class Authenticator {
 
   /**
    * The caller behind an `Authorization` value, for a route of this access.
-   * Throws `missing_api_key`, `invalid_api_key` or, for a client key on the management API, `insufficient_scope`.
+   * Throws `missing_api_key`, `invalid_api_key` or, for a key whose role does not open it, `insufficient_scope`.
    */
-  admit(access: "client" | "admin", authorization: string | undefined): Caller {
+  admit(access: Exclude<Access, "public">, authorization: string | undefined): Caller {
     const known = this.#identify(authorization);
+    // Where anyone may manage the gateway, so may everyone with a key.
+    const isOpen = access === "admin" || access === "tools" ? !this.#managed : this.#clientOpen;
     if (known) {
-      if (access === "client" || !this.#managed || known.kind === "admin") return known;
-      throw new GatewayError("insufficient_scope", "This key may not manage the gateway.");
+      const isMeant = known.kind !== "open" && ROLES[access].includes(known.kind);
+      if (isMeant || (isOpen && !this.#managed)) return known;
+      const what = access === "admin" || access === "tools" ? "manage the gateway" : "do this";
+      throw new GatewayError("insufficient_scope", `This key may not ${what}.`);
     }
-    if (access === "client" ? this.#clientOpen : !this.#managed) return this.#open(authorization);
+    // A key of the gateway that counts no more must not be taken for one of the upstream.
+    if (isOpen && !isStoredKey(authorization)) return this.#open(authorization);
     if (bearerToken(authorization) === undefined) {
       throw new GatewayError("missing_api_key", "Send an API key as Authorization: Bearer KEY.");
     }
@@ -99,7 +126,8 @@ export class Authenticator {
   /** Whoever has this name now: the one behind a key, or those who need none. */
   named(name: string): Caller | undefined {
     if (name === ANONYMOUS.name) return this.#clientOpen ? this.#open(undefined) : undefined;
-    return this.#keys.findLast(({ caller }) => caller.name === name)?.caller;
+    const stored = this.#stored?.named(name);
+    return this.#keys.findLast(({ caller }) => caller.name === name)?.caller ?? (stored && clientOf(stored));
   }
 
   #open(authorization: string | undefined): Caller {
@@ -121,6 +149,9 @@ export class Authenticator {
     if (remembered) return remembered;
     const token = bearerToken(authorization);
     if (token === undefined) return undefined;
+    const stored = this.#stored?.check(token);
+    // Not remembered: it may be revoked.
+    if (stored) return clientOf(stored);
     const given = digest(token);
     let found: Caller | undefined;
     for (const entry of this.#keys) if (timingSafeEqual(entry.digest, given)) found = entry.caller;
@@ -134,16 +165,20 @@ export class Authenticator {
   }
 }
 
-function clientOf({ name, max_level, tools, approve }: ClientKey): Caller {
+function clientOf({ name, max_level, tools, approve, role = "client" }: Omit<ClientKey, "key">): Caller {
   return {
     name,
-    kind: "client",
+    kind: role,
     maxLevel: max_level,
     tools,
-    mayApprove: approve === true,
+    mayApprove: role === "approver" || role === "admin" || (role === "client" && approve === true),
     credential: undefined,
   };
 }
+
+/** Whether somebody means a key that was made over the API, whatever became of it. */
+const isStoredKey = (authorization: string | undefined): boolean =>
+  bearerToken(authorization)?.startsWith(KEY_PREFIX) === true;
 
 function bearerToken(authorization: string | undefined): string | undefined {
   return /^bearer +(\S.*)$/i.exec(authorization ?? "")?.[1];

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { parse } from "yaml";
 import type { CheckedTool } from "../core/tool-definition.ts";
 import { problemsOf, type ToolProblem } from "../engine/registry/definition-faults.ts";
-import type { FileTool } from "../engine/registry/registry.ts";
+import type { FileTool } from "../engine/registry/file-tools.ts";
 import { GatewayError } from "../errors.ts";
 
 export interface ToolFilesOptions {

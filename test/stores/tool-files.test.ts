@@ -6,7 +6,7 @@ import { after, afterEach, test } from "node:test";
 import { setTimeout as delay } from "node:timers/promises";
 import { checkToolDefinition } from "../../src/core/tool-definition.ts";
 import type { ToolProblem } from "../../src/engine/registry/definition-faults.ts";
-import type { FileTool } from "../../src/engine/registry/registry.ts";
+import type { FileTool } from "../../src/engine/registry/file-tools.ts";
 import { type ToolFiles, watchToolFiles } from "../../src/stores/tool-files.ts";
 
 const root = mkdtempSync(join(tmpdir(), "toolweir-files-"));

@@ -12,6 +12,7 @@ import { type Caller, makeOffer } from "../../src/engine/offer.ts";
 import type { DocumentStore, KeptTurnStore, Stores } from "../../src/engine/ports/stores.ts";
 import type { RunScope } from "../../src/engine/ports/telemetry.ts";
 import type { ToolAttempt, ToolReply, ToolTransport } from "../../src/engine/ports/tools.ts";
+import { Rates } from "../../src/engine/rates/rates.ts";
 import { ToolLimits } from "../../src/engine/rates/tool-limits.ts";
 import {
   createSnapshot,
@@ -47,6 +48,8 @@ export function toolNamed(name: string, change: object = {}): RegisteredTool {
   });
   return toRegistered(checked, { version: 1, updatedAt: 1, etag: '"1"' });
 }
+
+const UNBOUND = new Rates({ counters: memoryRates(), ofKey: () => ({}), user: {}, session: {} });
 
 /** A caller who may use everything. */
 export const CALLER: Caller = { name: "app", maxLevel: "admin", tools: ["*"] };
@@ -183,8 +186,8 @@ export function fakeDeps(scene: Scene): EngineDeps {
     now,
   });
   return {
-    rates: undefined,
-    toolLimits: new ToolLimits({ documents, counters: memoryRates(), rates: undefined, now }),
+    rates: UNBOUND,
+    toolLimits: new ToolLimits({ documents, counters: memoryRates(), rates: UNBOUND, now }),
     upstream: fakeUpstream(...scene.targets),
     transport,
     health,

@@ -9,7 +9,7 @@ export async function overLimit(
   { definition, local }: RegisteredTool,
 ): Promise<Refusal | undefined> {
   const { toolLimits } = run.deps;
-  if (local || !toolLimits.concerns(definition)) return undefined;
+  if (local || !toolLimits.concerns(definition, run.caller.name)) return undefined;
   const objection: Objection | undefined = await toolLimits.take(definition, run.rated, run.locale);
   return objection && { gate: "context", pass: false, ...objection };
 }

@@ -43,7 +43,7 @@ export interface KeptTurnStore {
 }
 
 /** What documents are of; keys are unique within a kind. */
-export type DocumentKind = "session" | "result" | "parked_run" | "answer" | "account";
+export type DocumentKind = "session" | "result" | "parked_run" | "answer" | "account" | "key";
 
 /** A JSON value that is kept until it expires. */
 export interface StoredDocument {

@@ -63,6 +63,12 @@ export class Rates {
     this.#options = options;
   }
 
+  /** Whether anything is bounded for this caller. */
+  bounds(caller: string): boolean {
+    const { ofKey, user, session } = this.#options;
+    return [ofKey(caller), user, session].some((rate) => Object.keys(rate).length > 0);
+  }
+
   /** Counts a request of a key. Gives the headers for its answer; throws `rate_limit_exceeded`. */
   async admitKey(caller: string): Promise<Record<string, string>> {
     return this.#admit({ caller }, ["key"]);

@@ -12,8 +12,8 @@ import { RATE_TEXTS } from "./texts.ts";
 export interface ToolLimitsDeps {
   documents: DocumentStore;
   counters: RateCounters;
-  /** What callers may call, whatever the tool. Absent where they are not bounded. */
-  rates: Rates | undefined;
+  /** What callers may call, whatever the tool. */
+  rates: Rates;
   /** Unix milliseconds. */
   now(): number;
 }
@@ -40,14 +40,14 @@ export class ToolLimits {
   }
 
   /** Whether there is anything to be counted for calls of the tool. */
-  concerns({ rate, quota }: ToolDefinition): boolean {
-    return this.#deps.rates !== undefined || rate !== undefined || quota !== undefined;
+  concerns({ rate, quota }: ToolDefinition, caller: string): boolean {
+    return rate !== undefined || quota !== undefined || this.#deps.rates.bounds(caller);
   }
 
   /** Counts a call. Gives why it must not run, if it must not. Rejects if the store of the quotas cannot be used: nothing goes unseen. */
   async take(tool: ToolDefinition, who: RatedCaller, locale: Locale): Promise<Objection | undefined> {
     const texts = RATE_TEXTS[locale];
-    const reached = await this.#deps.rates?.takeToolCall(who);
+    const reached = await this.#deps.rates.takeToolCall(who);
     if (reached) return limited("rate", texts.rate(reached.scope, reached.limit, secondsTo(reached.resetMs)));
     const waitMs = await this.#takeRate(tool, who);
     if (waitMs !== undefined) {

@@ -12,25 +12,20 @@ import { GatewayError } from "../../errors.ts";
 import type { StoredTool, ToolStore } from "../ports/stores.ts";
 import { changeNotes } from "./change-notes.ts";
 import { isObject, named, notFound, noVersion, problemsOf, type ToolProblem } from "./definition-faults.ts";
+import { type FileTool, FileTools } from "./file-tools.ts";
 import {
   createSnapshot,
-  fileEtag,
   type RegisteredTool,
   storedEtag,
   type ToolSnapshot,
   toRegistered,
 } from "./tool-snapshot.ts";
 
-/** A checked tool that came from a file. */
-export interface FileTool {
-  file: string;
-  tool: CheckedTool;
-  /** Unix milliseconds. */
-  updatedAt: number;
-}
-
 /** Judges the current entity tag (`undefined`: there is no such tool) before a change; `false` refuses the change. */
 export type Precondition = (etag: string | undefined) => boolean;
+
+/** Judges a change of a definition for whoever makes it. Throws the refusal. */
+export type Guard = (before: ToolDefinition | undefined, after: CheckedTool["definition"]) => void;
 
 export interface RegistryOptions {
   /** The network policy for tool URLs. */
@@ -63,9 +58,7 @@ export class ToolRegistry {
   readonly #store: ToolStore;
   readonly #options: RegistryOptions;
   readonly #stored = new Map<string, RegisteredTool>();
-  #files = new Map<string, RegisteredTool>();
-  /** Outlives the files, so that a name that comes back does not begin at 1 again. */
-  readonly #fileVersions = new Map<string, number>();
+  readonly #files = new FileTools();
   #snapshot = createSnapshot(0, []);
   #isRead = false;
   #lastChange: Promise<unknown> = Promise.resolve();
@@ -137,42 +130,47 @@ export class ToolRegistry {
   }
 
   /** Creates or replaces. Throws what `check` throws, `precondition_failed`, or `store_unavailable`. */
-  put(name: string, input: unknown, allows?: Precondition): Promise<Written & { created: boolean }> {
+  put(
+    name: string,
+    input: unknown,
+    allows?: Precondition,
+    guard?: Guard,
+  ): Promise<Written & { created: boolean }> {
     return this.#serially(async () => {
       const current = await this.#current(name, allows);
-      const written = await this.#write(this.check(named(name, input)), current);
+      const written = await this.#write(this.check(named(name, input)), current, guard);
       return { ...written, created: current.etag === undefined };
     });
   }
 
   /** Creates. Throws as `put` does, and `tool_exists`. */
-  create(input: unknown): Promise<Written> {
+  create(input: unknown, guard?: Guard): Promise<Written> {
     return this.#serially(async () => {
       const name = isObject(input) && "name" in input ? String(input.name) : "";
       const current = await this.#current(name);
       if (current.etag !== undefined)
         throw new GatewayError("tool_exists", `There is a tool "${name}" already.`);
-      return this.#write(this.check(input), current);
+      return this.#write(this.check(input), current, guard);
     });
   }
 
   /** Applies a JSON Merge Patch (RFC 7396) to the definition. Throws as `put` does, and `tool_not_found`. */
-  patch(name: string, patch: unknown, allows?: Precondition): Promise<Written> {
+  patch(name: string, patch: unknown, allows?: Precondition, guard?: Guard): Promise<Written> {
     return this.#serially(async () => {
       const current = await this.#current(name, allows);
       if (!current.definition) throw notFound(name);
       const merged = mergePatch({ ...current.definition } as unknown as JsonObject, patch as JsonValue);
-      return this.#write(this.check(named(name, merged)), current);
+      return this.#write(this.check(named(name, merged)), current, guard);
     });
   }
 
   /** Stores an earlier version again, as a new one. Throws as `put` does, `tool_not_found` and `version_not_found`. */
-  rollback(name: string, version: number, allows?: Precondition): Promise<Written> {
+  rollback(name: string, version: number, allows?: Precondition, guard?: Guard): Promise<Written> {
     return this.#serially(async () => {
       const current = await this.#current(name, allows);
       const earlier = (await this.versions(name)).find(({ definition }) => definition.version === version);
       if (!earlier || !current.stored) throw noVersion(name, version);
-      return this.#write(this.check(earlier.definition), current);
+      return this.#write(this.check(earlier.definition), current, guard);
     });
   }
 
@@ -201,20 +199,7 @@ export class ToolRegistry {
 
   /** Replaces all tools that came from files. */
   setFileTools(tools: readonly FileTool[]): void {
-    const files = new Map<string, RegisteredTool>();
-    for (const { tool, updatedAt } of tools) {
-      const { name } = tool.definition;
-      const etag = fileEtag(tool.definition);
-      const before = this.#files.get(name);
-      if (before?.etag === etag) {
-        files.set(name, before);
-        continue;
-      }
-      const version = (this.#fileVersions.get(name) ?? 0) + 1;
-      this.#fileVersions.set(name, version);
-      files.set(name, toRegistered(tool, { version, updatedAt, etag }));
-    }
-    this.#files = files;
+    this.#files.replace(tools);
     this.#publish();
   }
 
@@ -266,7 +251,12 @@ export class ToolRegistry {
     return { tool: toRegistered(this.check(other.definition), origin), percent: canary.percent };
   }
 
-  async #write(checked: CheckedTool, { stored: before, definition }: Current): Promise<Written> {
+  async #write(
+    checked: CheckedTool,
+    { stored: before, definition }: Current,
+    guard?: Guard,
+  ): Promise<Written> {
+    guard?.(definition, checked.definition);
     await this.#canary(checked.definition);
     const stored = await this.#store.put(checked.definition, before?.definition.version ?? 0);
     if (!stored)
@@ -279,13 +269,13 @@ export class ToolRegistry {
 
   #publish(): ToolSnapshot {
     const stored = [...this.#stored.values()].map((tool) => {
-      if (!this.#files.has(tool.definition.name)) return tool;
+      if (!this.#files.get(tool.definition.name)) return tool;
       const message =
         "This stored tool hides the tool of the same name in a file; delete it to use that one.";
       const hides = note("hides_file_tool", "name", message, `DELETE /tools/${tool.definition.name}`);
       return { ...tool, lint: [...tool.lint, hides] };
     });
-    this.#snapshot = createSnapshot(this.#snapshot.revision + 1, [...this.#files.values(), ...stored]);
+    this.#snapshot = createSnapshot(this.#snapshot.revision + 1, [...this.#files.list(), ...stored]);
     return this.#snapshot;
   }
 

@@ -15,7 +15,7 @@ const DEFAULT_LIMIT = 50;
 const MAX_LIMIT = 200;
 const SHA256 = /^[0-9a-f]{64}$/i;
 
-const ROUTE = { config: { access: "client" as const }, bodyLimit: BODY_LIMIT };
+const ROUTE = { config: { access: "approvals" as const }, bodyLimit: BODY_LIMIT };
 
 /** The states under the names of this API. */
 const STATUS: Readonly<Record<string, LedgerState>> = {

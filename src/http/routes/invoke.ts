@@ -18,7 +18,7 @@ export function invokeRoute(
 ): void {
   app.post<{ Params: { name: string } }>(
     "/tools/:name/invoke",
-    { config: { access: "admin", work: true } },
+    { config: { access: "tools", work: true } },
     async (request, reply) => {
       const tool = deps.registry.snapshot().get(request.params.name);
       if (!tool)

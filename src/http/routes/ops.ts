@@ -25,10 +25,10 @@ export function opsRoutes(
     if (reason === undefined) return { status: "ok" };
     throw new GatewayError("not_ready", `Not ready: ${reason}.`, { headers: { "retry-after": "1" } });
   });
-  app.get("/metrics", { config: { access: "client" } }, async (_request, reply) => {
+  app.get("/metrics", { config: { access: "metrics" } }, async (_request, reply) => {
     reply.type(metrics.contentType);
     return metrics.render();
   });
-  app.get("/openapi.json", { config: { access: "client" } }, (_request, reply) => reply.send(openapi));
+  app.get("/openapi.json", { config: { access: "any" } }, (_request, reply) => reply.send(openapi));
   done();
 }

@@ -15,7 +15,7 @@ type SessionRequest = FastifyRequest<{ Params: { id: string } }>;
 export interface SessionRouteDeps {
   sessions: SessionBook;
   /** Everybody who may have sessions, by the name of their key. */
-  callers: readonly string[];
+  callers: () => readonly string[];
   /** Whether a request may manage: see every caller's sessions and elevate them. */
   mayManage(request: FastifyRequest): boolean;
   /** A session was deleted. */
@@ -62,10 +62,11 @@ export function sessionRoutes(app: FastifyInstance, deps: SessionRouteDeps, done
 /** The caller's own session, or for who manages the one of the caller that is named or that alone can be meant. */
 async function nameOf(
   request: SessionRequest,
-  { sessions, callers, mayManage }: SessionRouteDeps,
+  { sessions, callers: all, mayManage }: SessionRouteDeps,
   mayBeNew: boolean,
 ): Promise<SessionName> {
   const { id } = request.params;
+  const callers = all();
   if (!SESSION_ID.test(id))
     throw mayBeNew ? invalid("id", "A session id has 1 to 64 letters, digits, _, . or -.") : notFound();
   const { caller } = request.query as { caller?: unknown };
