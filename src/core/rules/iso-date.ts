@@ -1,3 +1,4 @@
+import { chineseNumber } from "./chinese-number.ts";
 import { narrowDigits } from "./full-width.ts";
 
 const FORMS = [
@@ -6,12 +7,18 @@ const FORMS = [
   /^(\d{4})(\d{2})(\d{2})$/,
 ];
 
+/** A number before its unit, in Chinese characters. */
+const SPELLED = /([零〇一二三四五六七八九十]{1,4})(?=\s*[年月日号號])/g;
+
 /**
- * The ISO 8601 date that `2024/01/01`, `2024-1-1`, `2024.1.1`, `2024年1月1日` or `20240101` says, full-width digits included.
+ * The ISO 8601 date that `2024/01/01`, `2024-1-1`, `2024.1.1`, `2024年1月1日`, `二〇二四年一月一日` or `20240101` says, full-width
+ * digits included.
  * `undefined` for anything else, also for a day that the calendar does not have. The order is always year, month, day.
  */
 export function isoDate(text: string): string | undefined {
-  const plain = narrowDigits(text.trim());
+  const plain = narrowDigits(text.trim()).replace(SPELLED, (numeral) =>
+    String(chineseNumber(numeral) ?? numeral),
+  );
   const [, year = "", month = "", day = ""] =
     FORMS.map((form) => form.exec(plain)).find((match) => match) ?? [];
   if (year === "") return undefined;
