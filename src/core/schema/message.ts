@@ -31,13 +31,16 @@ export function explain(problem: Problem, locale: Locale): string {
   const most = MAX_MESSAGE[locale];
   let message = "";
   for (const room of ROOMS) {
-    message = say(problem, words, room);
-    if (message.length <= most) return message;
+    for (const near of [true, false]) {
+      message = say(problem, words, room, near);
+      if (message.length <= most) return message;
+    }
   }
   return shorten(message, most);
 }
 
-function say(problem: Problem, words: Wording, room: Room): string {
+/** `near`: also where all that is allowed is listed, the value among it that was probably meant is named. */
+function say(problem: Problem, words: Wording, room: Room, near: boolean): string {
   const { path } = problem;
   const name = nameOf(path, room);
   switch (problem.kind) {
@@ -54,10 +57,10 @@ function say(problem: Problem, words: Wording, room: Room): string {
     }
     case "unexpected": {
       const [first = ""] = problem.names;
-      const near = problem.names.length === 1 ? nearest(first, problem.known) : [];
+      const meant = problem.names.length === 1 ? nearest(first, problem.known) : [];
       return words.unexpected(
         members(problem, problem.names, room),
-        fitting(near, room.wanted).shown,
+        fitting(meant, room.wanted).shown,
         fitting(problem.known, room.wanted),
       );
     }
@@ -65,10 +68,13 @@ function say(problem: Problem, words: Wording, room: Room): string {
       return words.type(name, problem.types, sent(problem.value, room.value));
     case "enum": {
       const texts = problem.allowed.filter((value) => typeof value === "string");
-      const near = typeof problem.value === "string" ? nearest(problem.value, texts) : [];
-      const allowed = problem.allowed.map((value) => quote(value, room.wanted));
-      const value = sent(problem.value, room.value);
-      return words.enum(name, fitting(allowed, room.wanted), value, fitting(near, room.value).shown);
+      const meant = typeof problem.value === "string" ? nearest(problem.value, texts) : [];
+      const allowed = fitting(
+        problem.allowed.map((value) => quote(value, room.wanted)),
+        room.wanted,
+      );
+      const named = near || allowed.shown.length < allowed.count ? meant : [];
+      return words.enum(name, allowed, sent(problem.value, room.value), fitting(named, room.value).shown);
     }
     case "rule":
       return words.rule(

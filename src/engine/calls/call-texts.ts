@@ -62,7 +62,8 @@ const zh: CallTexts = {
   repeated: "该调用此前已用相同参数执行过，这是先前的结果。请勿重复，直接使用结果或回答。",
   unknownTool(name, names) {
     const near = nearest(name, names);
-    return `没有名为“${name}”的工具。可用的工具：${listed(near.length > 0 ? near : names) || "无"}。请使用其中之一，或直接回答。`;
+    const hint = near.length > 0 ? `您是否想用 ${listed(near)}？` : `可用的工具：${listed(names) || "无"}。`;
+    return `没有名为“${name}”的工具。${hint}请使用已声明的工具，或直接回答。`;
   },
   sessionUnknown: "该调用未执行：网关暂时无法读取会话状态。请告知用户稍后再试。",
   notStored: "该调用未执行：网关暂时无法记录操作，没有任何更改。请告知用户稍后再试。",

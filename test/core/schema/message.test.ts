@@ -187,6 +187,13 @@ describe("a message to the model", () => {
   });
 });
 
+it("keeps a short list of values whole, and leaves out the nearest of them first", () => {
+  const document = { type: "object", properties: { v: { enum: ["markdown", "plain_text"] } } };
+  assert.match(said(document, { v: "MARKDOWN" }), /"markdown", "plain_text".* The nearest is "markdown"\./);
+  const chinese = said(document, { v: "MARKDOWN" }, "zh");
+  for (const part of ['"markdown"、"plain_text"', '"MARKDOWN"']) assert.ok(chinese.includes(part), chinese);
+});
+
 /** The branch that was meant is not looked for in unions inside unions without end. */
 function nestedUnions(depth: number): JsonObject {
   return depth === 0 ? { minimum: 5 } : { anyOf: [nestedUnions(depth - 1)] };
