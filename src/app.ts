@@ -46,6 +46,7 @@ import { watchToolFiles } from "./stores/tool-files.ts";
 import type { Metrics } from "./telemetry/metrics.ts";
 import { createTelemetry } from "./telemetry/telemetry.ts";
 import type { Tracing } from "./telemetry/tracing.ts";
+import { metricsOfAll } from "./workers.ts";
 
 export interface AppOptions {
   config: Config;
@@ -215,7 +216,11 @@ async function registerRoutes(server: FastifyInstance, parts: Parts): Promise<vo
     onChange: (change) => log.info({ stage: "audit", status: "ok", ...change }),
   });
   await server.register(passThroughRoutes, { passThrough });
-  await server.register(opsRoutes, { ready: parts.ready, metrics, openapi: openApiDocument() });
+  await server.register(opsRoutes, {
+    ready: parts.ready,
+    metrics: shownMetrics(metrics),
+    openapi: openApiDocument(),
+  });
 }
 
 /** What keeps failing is left alone, and counted. */
@@ -253,6 +258,11 @@ function countRequests(server: FastifyInstance, metrics: Metrics): void {
     });
     done();
   });
+}
+
+/** One worker of several shows what all have counted. */
+function shownMetrics({ contentType, render, register }: Metrics) {
+  return { contentType, render: metricsOfAll(register) ?? render };
 }
 
 function openApiDocument(): object {

@@ -26,3 +26,7 @@ export function isBaseUrl(text: string): boolean {
   if (!url || !/^https?:$/.test(url.protocol)) return false;
   return url.username === "" && url.password === "" && !/[?#]/.test(text);
 }
+
+/** `auto`, or how many processes. */
+export const isWorkers = (text: string): boolean =>
+  text === "auto" || (/^[1-9]\d{0,2}$/.test(text) && Number(text) <= 256);

@@ -5,7 +5,8 @@ import { configFile, type Environment, type ReadFile, readSettings } from "./con
 import { notices } from "./config-notices.ts";
 import { type Rated, readRates } from "./config-rates.ts";
 import { KEY, LOG_LEVEL, PORT, type Settings, STORE, type UpstreamSettings } from "./config-schema.ts";
-import { isBaseUrl, isKey, isLevel, isPort, isStore } from "./config-values.ts";
+import { isBaseUrl, isKey, isLevel, isPort, isStore, isWorkers } from "./config-values.ts";
+import { readWorkers } from "./config-workers.ts";
 import { canPrompt, isPromptOnly } from "./core/protocol/text/prompt/formats.ts";
 import { PROTOCOL_NAMES } from "./core/protocol/text/text-protocol.ts";
 
@@ -64,6 +65,8 @@ export interface Config extends Pick<Settings, (typeof PLAIN)[number]> {
   adminKey: string | undefined;
   /** Goes into the digests of stored keys. */
   keyPepper: string | undefined;
+  /** Processes on this machine. */
+  workers: number;
   /** `sqlite:FILE`, `memory:` or `redis://…`. */
   store: string;
   logLevel: string;
@@ -131,6 +134,7 @@ class Loader {
     const settings = this.#settings;
     const host = (this.#env["TOOLWEIR_HOST"] || settings.host).replace(/^\[(.*)\]$/, "$1");
     const adminKey = this.#variable("TOOLWEIR_ADMIN_KEY", KEY.description, isKey) ?? settings.admin_key;
+    const store = this.#variable("TOOLWEIR_STORE", STORE.description, isStore) ?? settings.store;
     const upstreams = this.#upstreams();
     const plain = Object.fromEntries(PLAIN.map((name) => [name, settings[name]]));
     const budgets = readBudgets(settings);
@@ -140,7 +144,12 @@ class Loader {
       port: Number(this.#variable("TOOLWEIR_PORT", PORT.description, isPort) ?? settings.port),
       adminKey,
       keyPepper: this.#env["TOOLWEIR_KEY_PEPPER"] || undefined,
-      store: this.#variable("TOOLWEIR_STORE", STORE.description, isStore) ?? settings.store,
+      workers: readWorkers(
+        this.#variable("TOOLWEIR_WORKERS", "auto, or a whole number from 1 to 256", isWorkers),
+        store,
+        (expected) => this.#fault("TOOLWEIR_WORKERS", expected, "environment"),
+      ),
+      store,
       logLevel: this.#variable("TOOLWEIR_LOG_LEVEL", LOG_LEVEL.description, isLevel) ?? settings.log_level,
       toolsDir: join(dirname(this.#file), "tools"),
       upstreams,

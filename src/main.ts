@@ -1,10 +1,13 @@
+import cluster from "node:cluster";
 import closeWithGrace from "close-with-grace";
 import { type App, buildApp } from "./app.ts";
-import { loadConfig } from "./config.ts";
+import { type Config, loadConfig } from "./config.ts";
 import { ConfigError } from "./config-faults.ts";
 import { drain } from "./drain.ts";
 import { StoreError } from "./stores/store-error.ts";
+import { createLogger } from "./telemetry/logger.ts";
 import { startTracing } from "./telemetry/tracing.ts";
+import { runWorkers } from "./workers.ts";
 
 /** EX_CONFIG of sysexits.h: the settings cannot be used. */
 const EXIT_CONFIG = 78;
@@ -15,6 +18,7 @@ const FLUSH_MS = 5_000;
 
 async function start(): Promise<void> {
   const config = loadConfig(process.env);
+  if (config.workers > 1 && cluster.isPrimary) return lead(config);
   const app = await buildApp({
     config,
     env: process.env,
@@ -32,10 +36,26 @@ async function start(): Promise<void> {
   app.log.info({ stage: "start", status: "listening", address }, `Toolweir listens on ${address}`);
 }
 
+/** Several processes serve, and this one looks after them. */
+async function lead({ workers: count, logLevel: level }: Config): Promise<void> {
+  const log = createLogger({ level, onDropped() {} });
+  log.info({ stage: "start", status: "workers", count });
+  process.exitCode = await runWorkers({
+    count,
+    configFault: EXIT_CONFIG,
+    onBegun: (pid) => log.info({ stage: "workers", status: "begun", pid }),
+    onDied: (pid, code) =>
+      log.error({ stage: "workers", status: "died", pid, code }, "A worker is replaced."),
+  });
+}
+
 /** SIGTERM and SIGINT: no new work, open runs may end, then everything is closed. A second signal ends at once. */
 function stopOnSignals(app: App): void {
   const delay = DRAIN.openMs + DRAIN.graceMs + FLUSH_MS;
-  closeWithGrace({ delay, logger: false }, async ({ err }) => {
+  // On a terminal SIGINT reaches every process; whoever leads the workers tells them once.
+  const skip: closeWithGrace.Signals[] = cluster.isWorker ? ["SIGINT"] : [];
+  for (const signal of skip) process.on(signal, () => {});
+  closeWithGrace({ delay, logger: false, skip }, async ({ err }) => {
     if (err) app.log.fatal({ stage: "stop", status: "failed", err });
     const cut = await drain(app, DRAIN);
     await app.tracing.shutdown();

@@ -24,7 +24,7 @@ suite("the files in config/", () => {
     );
     const settings = Object.keys(parse(text)).sort();
     // Not settings of their own: a place, what is said of others, and what stands in limits and keys.
-    const made = ["toolsDir", "notices", "budgets", "rates", "keyPepper"];
+    const made = ["toolsDir", "notices", "budgets", "rates", "keyPepper", "workers"];
     const members = Object.keys(load("")).filter((name) => !made.includes(name));
     const expected = members.map((name) => name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`));
     assert.deepEqual(settings, expected.sort());

@@ -16,6 +16,7 @@ suite("loadConfig", () => {
       port: 8787,
       adminKey: undefined,
       keyPepper: undefined,
+      workers: 1,
       store: "sqlite:data/toolweir.db",
       logLevel: "info",
       log_share: 1,

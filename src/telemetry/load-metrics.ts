@@ -16,6 +16,7 @@ export function loadMetrics(register: Registry) {
   const load = new Gauge({
     name: "toolweir_load",
     help: "0 normal, 1 memory is tight, 2 no new work is taken, 3 runs are cut off.",
+    aggregator: "max",
     registers,
   });
   const cut = new Counter({

@@ -96,6 +96,8 @@ export function createMetrics(
       series.upstreamBreakers.show(leftAlone.upstreams);
     },
 
+    register,
+
     /** The media type of `render`. */
     contentType: register.contentType,
 
