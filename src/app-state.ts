@@ -1,4 +1,5 @@
 import type { Logger } from "pino";
+import { auditedStores } from "./app-audit.ts";
 import type { Config } from "./config.ts";
 import { READ_RESULT } from "./core/tool.ts";
 import { newId } from "./engine/new-id.ts";
@@ -25,11 +26,12 @@ export async function openState(
     level: config.logLevel,
     onDropped: () => counted.metrics?.droppedLines.inc(),
   });
-  const stores = await openStores(config.store, {
+  const opened = await openStores(config.store, {
     minAcks: config.ledger.min_acks,
     process: newId("proc_"),
     onProblem: (message) => log.warn({ stage: "store", status: "problem" }, message),
   });
+  const stores = auditedStores(opened, log);
   const metrics = createMetrics(
     (name) => name === READ_RESULT || registry.snapshot().get(name) !== undefined,
     () => stores.ledger.countPending(),

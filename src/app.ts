@@ -4,6 +4,7 @@ import type { Logger } from "pino";
 import { parse } from "yaml";
 import { openAdmission } from "./app-admission.ts";
 import { openApprovals } from "./app-approvals.ts";
+import { recorder } from "./app-audit.ts";
 import { openBooks } from "./app-books.ts";
 import { callerNames, openKeys } from "./app-keys.ts";
 import { watchReadiness } from "./app-readiness.ts";
@@ -26,7 +27,9 @@ import type { RunBook } from "./engine/run-record.ts";
 import { ToolIndex } from "./engine/selection/tool-index.ts";
 import type { SessionBook } from "./engine/sessions/session-book.ts";
 import type { AdmissionOptions } from "./http/admission.ts";
+import { recordChanges } from "./http/audit.ts";
 import { approvalRoutes } from "./http/routes/approvals.ts";
+import { auditRoute } from "./http/routes/audit.ts";
 import { chatRoute } from "./http/routes/chat.ts";
 import { invokeRoute } from "./http/routes/invoke.ts";
 import { keyRoutes } from "./http/routes/keys.ts";
@@ -197,6 +200,9 @@ async function registerRoutes(server: FastifyInstance, parts: Parts): Promise<vo
   const judging = { locale: config.locale, repair: config.repair };
   const answers = new KeptAnswers(stores.documents, Date.now);
   const running = { engine, answers, compat: config.compat, approvalMode: config.approvals.mode };
+  const record = recorder(stores.audit, log);
+  recordChanges(server, record);
+  await server.register(auditRoute, { audit: stores.audit });
   await server.register(chatRoute, running);
   await server.register(resumeRoute, { ...running, documents: stores.documents, approvals });
   await server.register(approvalRoutes, { approvals });
@@ -213,7 +219,8 @@ async function registerRoutes(server: FastifyInstance, parts: Parts): Promise<vo
   await server.register(keyRoutes, {
     keys,
     taken: ["admin", "anonymous", ...config.auth.keys.map(({ name }) => name)],
-    onChange: (change) => log.info({ stage: "audit", status: "ok", ...change }),
+    onChange: ({ action, key, id, by, request }) =>
+      record({ action, actor: by, target: key, request_id: request, details: { id } }),
   });
   await server.register(passThroughRoutes, { passThrough });
   await server.register(opsRoutes, {

@@ -3,6 +3,7 @@ import { dirname, resolve } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import type { Stores } from "../engine/ports/stores.ts";
 import { memoryRates } from "./memory-rates.ts";
+import { AUDIT_TABLE, sqliteAudit } from "./sqlite-audit.ts";
 import { sqliteDocuments } from "./sqlite-documents.ts";
 import { guarded } from "./sqlite-guard.ts";
 import { sqliteKeptTurns } from "./sqlite-kept-turns.ts";
@@ -44,6 +45,7 @@ const MIGRATIONS = [
    CREATE TABLE document_revision (last INTEGER NOT NULL) STRICT;
    INSERT INTO document_revision VALUES (0);`,
   LEDGER_TABLE,
+  AUDIT_TABLE,
 ] as const;
 
 /** How long a start waits for the process before it to let go of the file. */
@@ -131,6 +133,7 @@ export function openSqlite(file: string, now: () => number = Date.now): Stores {
     keptTurns: sqliteKeptTurns(db, now),
     documents: sqliteDocuments(db, now),
     ledger: sqliteLedger(db, now),
+    audit: sqliteAudit(db, now),
     rates: memoryRates(),
     async ping() {
       guarded(() => probe.get());

@@ -4,6 +4,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import type { Stores } from "../../src/engine/ports/stores.ts";
 import { openRedis } from "../../src/stores/redis/open-redis.ts";
 import { noRedis, type RedisServer, startRedis } from "../support/redis-server.ts";
+import { auditContract } from "./audit.contract.ts";
 import { documentContract } from "./document.contract.ts";
 import { ledgerContract, sampleEntry } from "./ledger.contract.ts";
 import { keptTurnContract, sampleTool, storesContract, toolStoreContract } from "./store.contract.ts";
@@ -38,6 +39,7 @@ suite("redis", { skip }, () => {
   toolStoreContract(open);
   keptTurnContract(open);
   documentContract(open);
+  auditContract(open);
   ledgerContract(open);
   storesContract(open);
   sharedStateTests({ another, open, fresh });

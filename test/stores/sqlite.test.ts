@@ -7,6 +7,7 @@ import { after, afterEach, suite, test } from "node:test";
 import type { Stores } from "../../src/engine/ports/stores.ts";
 import { openStores } from "../../src/stores/open.ts";
 import { openSqlite } from "../../src/stores/sqlite.ts";
+import { auditContract } from "./audit.contract.ts";
 import { documentContract } from "./document.contract.ts";
 import { ledgerContract, sampleEntry } from "./ledger.contract.ts";
 import {
@@ -45,6 +46,7 @@ for (const [name, file] of [
     toolStoreContract(open);
     keptTurnContract(open);
     documentContract(open);
+    auditContract(open);
     ledgerContract(open);
     storesContract(open);
   });

@@ -1,4 +1,5 @@
 import type { ToolDefinition } from "../../core/tool.ts";
+import type { AuditLog } from "./audit.ts";
 import type { LedgerStore } from "./ledger.ts";
 import type { RateCounters } from "./rates.ts";
 import type { ResultCache } from "./result-cache.ts";
@@ -77,6 +78,7 @@ export interface Stores {
   readonly keptTurns: KeptTurnStore;
   readonly documents: DocumentStore;
   readonly ledger: LedgerStore;
+  readonly audit: AuditLog;
   readonly rates: RateCounters;
   /** Shared by all processes. Absent where there is only one. */
   readonly cache?: ResultCache;

@@ -5,12 +5,23 @@ import { GatewayError } from "../../errors.ts";
 import "../access.ts";
 import { requireObject } from "../json-body.ts";
 
+/** Who made or revoked which key. */
+export interface KeyChange {
+  action: "key.created" | "key.revoked";
+  /** Name of the key. */
+  key: string;
+  id: string;
+  by: string;
+  /** Id of the request. */
+  request: string;
+}
+
 export interface KeyRoutesOptions {
   keys: KeyBook;
   /** Names that keys from elsewhere have. */
   taken: readonly string[];
   /** Told of every change, for the record. */
-  onChange(change: { action: "key.created" | "key.revoked"; key: string; id: string; by: string }): void;
+  onChange(change: KeyChange): Promise<void>;
 }
 
 const ADMIN = { config: { access: "admin" as const }, bodyLimit: 16 * 1024 };
@@ -55,7 +66,13 @@ export function keyRoutes(
       throw new GatewayError("key_exists", `There is a key "${grant.name}" already.`, { param: "name" });
     }
     const { record, key } = await keys.create(grant, request.caller.name);
-    onChange({ action: "key.created", key: record.name, id: record.id, by: request.caller.name });
+    await onChange({
+      action: "key.created",
+      key: record.name,
+      id: record.id,
+      by: request.caller.name,
+      request: request.id,
+    });
     return reply
       .code(201)
       .header("location", `/keys/${record.id}`)
@@ -64,7 +81,7 @@ export function keyRoutes(
   app.get("/keys", ADMIN, () => ({ object: "list", data: keys.list().map(toBody) }));
   app.delete<{ Params: { id: string } }>("/keys/:id", ADMIN, async (request, reply) => {
     const { id, name } = await keys.revoke(request.params.id);
-    onChange({ action: "key.revoked", key: name, id, by: request.caller.name });
+    await onChange({ action: "key.revoked", key: name, id, by: request.caller.name, request: request.id });
     return reply.code(204).send();
   });
   done();

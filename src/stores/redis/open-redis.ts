@@ -1,6 +1,7 @@
 import type { Stores } from "../../engine/ports/stores.ts";
 import { StoreError } from "../store-error.ts";
 import { readAddress } from "./address.ts";
+import { redisAudit } from "./audit.ts";
 import { redisCache } from "./cache.ts";
 import {
   answers,
@@ -64,6 +65,7 @@ export async function openRedis(url: string, options: RedisOptions): Promise<Sto
     keptTurns: redisKeptTurns(client, prefix, time),
     documents: redisDocuments(client, prefix, time),
     ledger: redisLedger(client, { prefix, time, minAcks }),
+    audit: redisAudit(client, prefix, time),
     rates,
     cache: redisCache(client, prefix),
     ping: () =>
