@@ -7,6 +7,7 @@ import { Rates } from "./engine/rates/rates.ts";
 import { ToolLimits } from "./engine/rates/tool-limits.ts";
 import { RunBook } from "./engine/run-record.ts";
 import { SessionBook } from "./engine/sessions/session-book.ts";
+import { SharedRuns } from "./engine/shared-runs.ts";
 
 /** The caller behind the admin key, whom no budget concerns. */
 const ADMIN = "admin";
@@ -17,11 +18,18 @@ const LEASE_GRACE_MS = 120_000;
 /** What is written down of runs and sessions, and of what they use. */
 export function openBooks(config: Config, stores: Stores, keys: KeyBook) {
   return {
-    book: new RunBook(),
+    ...openRuns(stores),
     sessions: new SessionBook(stores.documents, Date.now, config.sessions.ttl_s * 1_000),
     spending: spendingOf(config, stores),
     ...openRates(config, stores, keys),
   };
+}
+
+/** Records of runs, of which other processes on the same store see what has ended. */
+function openRuns({ documents, tools }: Stores): { book: RunBook; sharedRuns: SharedRuns | undefined } {
+  if (!tools.watch) return { book: new RunBook(), sharedRuns: undefined };
+  const sharedRuns = new SharedRuns(documents);
+  return { book: new RunBook({}, ({ owner, record }) => void sharedRuns.keep(owner, record)), sharedRuns };
 }
 
 /** Counts requests, calls and tokens, where they are bounded. */

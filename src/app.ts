@@ -26,6 +26,7 @@ import { StoredResults } from "./engine/results/stored-results.ts";
 import type { RunBook } from "./engine/run-record.ts";
 import { ToolIndex } from "./engine/selection/tool-index.ts";
 import type { SessionBook } from "./engine/sessions/session-book.ts";
+import type { SharedRuns } from "./engine/shared-runs.ts";
 import type { AdmissionOptions } from "./http/admission.ts";
 import { recordChanges } from "./http/audit.ts";
 import { approvalRoutes } from "./http/routes/approvals.ts";
@@ -187,6 +188,7 @@ interface Parts extends ReturnType<typeof openApprovals> {
   outbound: ReturnType<typeof openOutbound>;
   health: ToolHealth;
   book: RunBook;
+  sharedRuns: SharedRuns | undefined;
   sessions: SessionBook;
   metrics: Metrics;
   /** Why the gateway takes no requests, if it takes none; rejects if the store does not answer. */
@@ -208,7 +210,7 @@ async function registerRoutes(server: FastifyInstance, parts: Parts): Promise<vo
   await server.register(approvalRoutes, { approvals });
   await server.register(toolRoutes, { registry });
   await server.register(invokeRoute, { registry, transport, health, writes, ...judging, now: Date.now });
-  await server.register(runRoutes, { book, cases: judging });
+  await server.register(runRoutes, { book, shared: parts.sharedRuns, tools: registry, cases: judging });
   await server.register(sessionRoutes, {
     sessions,
     callers: () => callerNames(config, keys),

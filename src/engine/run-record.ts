@@ -120,10 +120,13 @@ export interface BookLimits {
 /** The records of the latest runs, in memory; each is visible to its own caller only. The oldest make room. */
 export class RunBook {
   readonly #limits: BookLimits;
+  readonly #onEnded: (entry: BookEntry) => void;
   readonly #runs = new Map<string, BookEntry>();
   #bytes = 0;
 
-  constructor(limits: Partial<BookLimits> = {}) {
+  /** `onEnded` is told of a run that is over, and again where its record changes after that. */
+  constructor(limits: Partial<BookLimits> = {}, onEnded: (entry: BookEntry) => void = () => {}) {
+    this.#onEnded = onEnded;
     this.#limits = { runs: 1_000, bytes: 64 * 1024 * 1024, ...limits };
   }
 
@@ -148,7 +151,9 @@ export class RunBook {
     const entry = this.#runs.get(runId);
     if (!entry) return;
     for (const watcher of entry.watchers ?? []) watcher();
-    if (entry.record.ended_at !== null) this.#weigh(entry);
+    if (entry.record.ended_at === null) return;
+    this.#weigh(entry);
+    this.#onEnded(entry);
   }
 
   #weigh(entry: BookEntry): void {

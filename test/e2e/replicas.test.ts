@@ -104,4 +104,21 @@ function stateTest(world: (t: TestContext, count: number) => ReturnType<typeof s
       2,
     );
   });
+
+  test("what a run did can be read at every gateway, digit for digit", async (t) => {
+    const { one, two, tools, upstream } = await world(t, 2);
+    await registerTool(one, "count", { url: tools.urlOf("count"), parameters: COUNT }, ADMIN);
+    const args = '{"n":"12345678901234567890"}';
+    upstream.script("m", [whole({ calls: [{ name: "count", args }] }), whole(ANSWERS)]);
+    const { body } = await complete(one, ask("m"), ADMIN);
+    const read = async (gateway: Gateway) => {
+      const answer = await fetch(`${gateway.url}/runs/${body.toolweir.run_id}`, { headers: ADMIN });
+      return [answer.status, await answer.text()] as const;
+    };
+    const [status, text] = await read(one);
+    assert.match(text, /12345678901234567890[,}\]]/);
+    assert.deepEqual(await read(two), [status, text]);
+  });
 }
+
+const COUNT = { type: "object", properties: { n: { type: "integer" } }, required: ["n"] };

@@ -44,7 +44,7 @@ export interface KeptTurnStore {
 }
 
 /** What documents are of; keys are unique within a kind. */
-export type DocumentKind = "session" | "result" | "parked_run" | "answer" | "account" | "key";
+export type DocumentKind = "session" | "result" | "parked_run" | "answer" | "account" | "key" | "run";
 
 /** A JSON value that is kept until it expires. */
 export interface StoredDocument {

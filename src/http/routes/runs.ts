@@ -2,14 +2,20 @@ import { fastifySSE } from "@fastify/sse";
 import type { FastifyInstance, FastifyRequest } from "fastify";
 import { stringifyJson } from "../../core/json/stringify.ts";
 import type { JsonValue } from "../../core/json/value.ts";
+import type { ToolSnapshot } from "../../engine/registry/tool-snapshot.ts";
 import { type CaseSettings, makeCase } from "../../engine/run-case.ts";
 import type { BookEntry, RunBook, RunRecord } from "../../engine/run-record.ts";
+import type { SharedRuns } from "../../engine/shared-runs.ts";
 import { GatewayError } from "../../errors.ts";
 
 type RunRequest = FastifyRequest<{ Params: { id: string } }>;
 
 export interface RunRouteDeps {
   book: RunBook;
+  /** Runs that have ended in other processes. Absent where there are none. */
+  shared: SharedRuns | undefined;
+  /** What the calls of such a run are judged by. */
+  tools: { snapshot(): ToolSnapshot };
   /** How the gateway reads arguments, and in which language it speaks to the model. */
   cases: CaseSettings;
 }
@@ -20,23 +26,27 @@ export interface RunRouteDeps {
  * ends with the run.
  * `GET /runs/{id}/case?call=ID`: one call of it as a case file.
  */
-export function runRoutes(app: FastifyInstance, { book, cases }: RunRouteDeps, done: () => void): void {
+export function runRoutes(app: FastifyInstance, deps: RunRouteDeps, done: () => void): void {
+  const { book, cases } = deps;
   // Integers beyond the safe ones keep their digits, as in every JSON answer.
   const serializer = (record: unknown) => stringifyJson(record as JsonValue);
   app.register(fastifySSE, { heartbeatInterval: 15_000, serializer }).after(() => {
-    app.get(
-      "/runs/:id",
-      { config: { access: "client" } },
-      async (request: RunRequest) => entryOf(book, request).record,
-    );
+    app.get("/runs/:id", { config: { access: "client" } }, async (request: RunRequest, reply) => {
+      const { text, record } = await entryOf(deps, request);
+      if (text === undefined) return record;
+      return reply
+        .type("application/json; charset=utf-8")
+        .serializer((body: unknown) => String(body))
+        .send(text);
+    });
     app.get("/runs/:id/case", { config: { access: "client" } }, async (request: RunRequest) =>
-      makeCase(entryOf(book, request), callOf(request), cases),
+      makeCase(await entryOf(deps, request), callOf(request), cases),
     );
     app.get(
       "/runs/:id/events",
       { sse: "only", config: { access: "client" } },
       async (request: RunRequest, reply) => {
-        const { record } = entryOf(book, request);
+        const { record } = await entryOf(deps, request);
         for await (const state of statesOf(book, record, (wake) => reply.sse.onClose(wake))) {
           if (!reply.sse.isConnected) return;
           await reply.sse.send({ data: state });
@@ -53,9 +63,17 @@ function callOf({ query }: RunRequest): string | undefined {
   throw new GatewayError("invalid_value", `"call" must be given once.`, { param: "call" });
 }
 
-function entryOf(book: RunBook, { caller, params }: RunRequest): BookEntry {
-  const entry = book.get(params.id, caller.kind === "admin" ? undefined : caller.name);
+/** A run of this process, or of another one; of that the record as text too, since its long integers would be rounded. */
+async function entryOf(
+  { book, shared, tools }: RunRouteDeps,
+  { caller, params }: RunRequest,
+): Promise<Pick<BookEntry, "record" | "tools"> & { text?: string }> {
+  const owner = caller.kind === "admin" ? undefined : caller.name;
+  const entry = book.get(params.id, owner);
   if (entry) return entry;
+  const other = await shared?.find(params.id, owner);
+  if (other)
+    return { record: JSON.parse(other.text) as RunRecord, tools: tools.snapshot(), text: other.text };
   throw new GatewayError("run_not_found", "There is no such run, or it is no longer kept.");
 }
 
