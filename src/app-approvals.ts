@@ -3,10 +3,9 @@ import type { Config } from "./config.ts";
 import { crashPoints } from "./crash-point.ts";
 import { Approvals, type ApprovalsDeps } from "./engine/approvals/approvals.ts";
 import { Writes } from "./engine/approvals/writes.ts";
-import type { KeyBook } from "./engine/keys/key-book.ts";
 import { newId } from "./engine/new-id.ts";
 import type { Stores } from "./engine/ports/stores.ts";
-import { Authenticator } from "./http/auth.ts";
+import { Authenticator, type AuthSettings } from "./http/auth.ts";
 import type { AddressGuard } from "./outbound/address-guard.ts";
 import { createWebhook } from "./outbound/webhook.ts";
 
@@ -15,7 +14,7 @@ interface ApprovalParts
   extends Pick<ApprovalsDeps, "registry" | "transport" | "health" | "sessions" | "telemetry"> {
   config: Config;
   stores: Stores;
-  keys: KeyBook;
+  auth: AuthSettings;
   guard: AddressGuard;
   log: Logger;
   env: Readonly<Record<string, string | undefined>>;
@@ -25,7 +24,7 @@ interface ApprovalParts
 export function openApprovals({
   config,
   stores,
-  keys,
+  auth,
   registry,
   guard,
   transport,
@@ -38,7 +37,7 @@ export function openApprovals({
   const reached = crashPoints(env);
   const webhook = openWebhook(config, guard, log);
   const writes = new Writes({ ledger: stores.ledger, now: Date.now, newId, ...(reached && { reached }) });
-  const authenticator = new Authenticator({ adminKey: config.adminKey, ...config.auth, stored: keys });
+  const authenticator = new Authenticator(auth);
   const approvals = new Approvals({
     ledger: stores.ledger,
     writes,

@@ -29,6 +29,7 @@ import type { SessionBook } from "./engine/sessions/session-book.ts";
 import type { SharedRuns } from "./engine/shared-runs.ts";
 import type { AdmissionOptions } from "./http/admission.ts";
 import { recordChanges } from "./http/audit.ts";
+import type { AuthSettings } from "./http/auth.ts";
 import { approvalRoutes } from "./http/routes/approvals.ts";
 import { auditRoute } from "./http/routes/audit.ts";
 import { chatRoute } from "./http/routes/chat.ts";
@@ -75,7 +76,7 @@ export interface App {
 export async function buildApp({ config, env, startTracing }: AppOptions): Promise<App> {
   const outbound = openOutbound(config, env);
   const { stores, log, metrics, registry } = await openState(config, (url) => outbound.guard.allowUrl(url));
-  const keys = await openKeys(config, stores, log);
+  const { keys, auth } = await openKeys(config, stores, log);
   const tracing = await startTracing(log);
   const { health, upstreams } = watchHealth(metrics, registry);
   const books = openBooks(config, stores, keys);
@@ -85,7 +86,7 @@ export async function buildApp({ config, env, startTracing }: AppOptions): Promi
   const changing = openApprovals({
     config,
     stores,
-    keys,
+    auth,
     registry,
     ...outbound,
     health,
@@ -115,7 +116,7 @@ export async function buildApp({ config, env, startTracing }: AppOptions): Promi
   });
 
   const admission = openAdmission({ ...made, engine, cache });
-  const server = openServer(made, admission);
+  const server = openServer(config, auth, admission, log);
   countRequests(server, metrics);
   const readiness = watchReadiness(stores, registry, changing.approvals);
   const { ready } = readiness;
@@ -140,13 +141,15 @@ export async function buildApp({ config, env, startTracing }: AppOptions): Promi
 }
 
 function openServer(
-  { config, keys, log }: Pick<Parts, "config" | "keys" | "log">,
+  { host }: Config,
+  auth: AuthSettings,
   admission: AdmissionOptions,
+  log: Logger,
 ): FastifyInstance {
   return createServer({
-    host: config.host,
+    host,
     admission,
-    auth: { adminKey: config.adminKey, ...config.auth, stored: keys },
+    auth,
     onError: (error, request) =>
       log.error({ stage: "http", status: "failed", request_id: request.id, err: error }),
   });

@@ -1,3 +1,4 @@
+import { OIDC, type OidcConfig } from "./config-auth.ts";
 import { RATE, type RateConfig, type RateSettings } from "./config-rates.ts";
 import {
   amount,
@@ -55,7 +56,7 @@ export interface Settings {
   results: { ttl_s: number };
   history: { max_bytes: number };
   keepalive: { every_ms: number; as: "comment" | "chunk" | "off" };
-  auth: { mode?: "keys" | "none"; keys: KeySettings[] };
+  auth: { mode?: "keys" | "none"; keys: KeySettings[]; oidc?: OidcConfig };
   compat: "extended" | "strict";
   approvals: ApprovalSettings;
   tools: { network?: "open" | "guarded"; allow_hosts: string[] };
@@ -230,7 +231,7 @@ export const SETTINGS: SettingSchema = group({
   history: section({ max_bytes: whole(1_048_576, 0, 1_073_741_824) }),
   cache: section({ max_bytes: whole(33_554_432, 0, 4_294_967_296) }),
   keepalive: section({ every_ms: milliseconds(15_000), as: oneOf(["comment", "chunk", "off"], "comment") }),
-  auth: section({ mode: oneOf(["keys", "none"]), keys: list(key, "a list of client keys") }),
+  auth: section({ mode: oneOf(["keys", "none"]), keys: list(key, "a list of client keys"), oidc: OIDC }),
   compat: oneOf(["extended", "strict"], "extended"),
   approvals: section({
     ttl_s: seconds(900, 86_400),

@@ -1,4 +1,5 @@
 import { dirname, join } from "node:path";
+import { type OidcConfig, readAuth } from "./config-auth.ts";
 import { type BudgetConfig, type PriceConfig, readBudgets, readPrices } from "./config-budgets.ts";
 import { ConfigError, type ConfigFault } from "./config-faults.ts";
 import { configFile, type Environment, type ReadFile, readSettings } from "./config-file.ts";
@@ -78,7 +79,7 @@ export interface Config extends Pick<Settings, (typeof PLAIN)[number]> {
   budgets: BudgetConfig;
   prices: readonly PriceConfig[];
   rates: Rated;
-  auth: { mode: "keys" | "none"; keys: readonly KeyConfig[] };
+  auth: { mode: "keys" | "none"; keys: readonly KeyConfig[]; oidc?: OidcConfig };
   tools: { network: "open" | "guarded"; allow_hosts: readonly string[] };
 }
 
@@ -157,7 +158,12 @@ class Loader {
       budgets,
       prices: readPrices(settings, budgets, (path, expected) => this.#fault(path, expected)),
       rates: readRates(settings.limits, settings.auth.keys),
-      auth: this.#auth(isLoopback(host), adminKey),
+      auth: readAuth(settings.auth, {
+        loopback: isLoopback(host),
+        adminKey,
+        fault: (path, expected) => this.#fault(path, expected),
+        unique: (...values) => this.#unique(...values),
+      }),
       tools: {
         network: settings.tools.network ?? (isLoopback(host) ? "open" : "guarded"),
         allow_hosts: settings.tools.allow_hosts,
@@ -245,41 +251,6 @@ class Loader {
         };
       },
     );
-  }
-
-  #auth(loopback: boolean, adminKey: string | undefined): Config["auth"] {
-    const keys = this.#settings.auth.keys.map(({ rate: _, budget: __, ...key }) => key);
-    const mode = this.#settings.auth.mode ?? (loopback && keys.length === 0 ? "none" : "keys");
-    this.#unique(
-      keys.map(({ name }) => name),
-      "auth.keys",
-      "name",
-    );
-    this.#unique(
-      keys.map(({ key }) => key),
-      "auth.keys",
-      "key",
-    );
-    keys.forEach(({ name }, index) => {
-      if (name !== "admin" && name !== "anonymous") return;
-      this.#fault(
-        `auth.keys[${index}].name`,
-        "another name than admin and anonymous, which stand for others",
-      );
-    });
-    const admin = keys.findIndex(({ key }) => key === adminKey);
-    if (admin >= 0) this.#fault(`auth.keys[${admin}].key`, "another key than the admin key");
-    if (!loopback && adminKey === undefined) {
-      this.#fault(
-        "admin_key",
-        "an admin key (TOOLWEIR_ADMIN_KEY), because the host is not a loopback address",
-      );
-    }
-    if (mode === "keys" && keys.length === 0 && !(loopback && adminKey !== undefined)) {
-      const why = loopback ? "auth.mode is keys" : "the host is not a loopback address";
-      this.#fault("auth.keys", `at least one client key, or auth.mode: none, because ${why}`);
-    }
-    return { mode, keys };
   }
 
   #unique(values: readonly string[], list: string, member: string): void {

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { suite, test } from "node:test";
 import { loadConfig } from "../src/config.ts";
+import type { ConfigError } from "../src/config-faults.ts";
 
 function noFile(): never {
   throw Object.assign(new Error("no such file"), { code: "ENOENT" });
@@ -203,6 +204,46 @@ suite("access", () => {
     assert.deepEqual(load("auth: { keys: [{ name: a, key: k }] }").auth.keys, [
       { name: "a", key: "k", max_level: "write", tools: ["*"], approve: false, role: "client" },
     ]);
+  });
+
+  test("an issuer of tokens is somebody to ask for, on any address", () => {
+    const oidc = "oidc: { issuer: https://login.example.com, audience: a }";
+    const { auth } = load(`host: 0.0.0.0\nadmin_key: x\nauth: { ${oidc} }`);
+    assert.deepEqual(auth, {
+      mode: "keys",
+      keys: [],
+      oidc: { issuer: "https://login.example.com", audience: "a", claims: { name: "sub" } },
+    });
+    assert.equal(load(`auth: { ${oidc} }`).auth.mode, "keys");
+  });
+
+  test("an issuer must be reached safely, and cannot be had without being asked for", () => {
+    const faultsOf = (members: string) => {
+      try {
+        load(`auth: { ${members} }`);
+      } catch (error) {
+        return (error as ConfigError).faults.map(({ path }) => path);
+      }
+      return [];
+    };
+    const at = (issuer: string, more = "") => `oidc: { issuer: "${issuer}", audience: a ${more} }`;
+    for (const url of ["http://127.0.0.1:1", "http://localhost/realm", "https://login.example.com/"]) {
+      assert.deepEqual(faultsOf(at(url)), [], url);
+    }
+    for (const url of [
+      "http://login.example.com",
+      "login.example.com",
+      "file:///keys",
+      "http://127.evil.example",
+    ]) {
+      assert.deepEqual(faultsOf(at(url)), ["auth.oidc.issuer"], url);
+    }
+    assert.deepEqual(faultsOf(at("https://a.example", ", jwks_url: http://a.example")), [
+      "auth.oidc.jwks_url",
+    ]);
+    assert.deepEqual(faultsOf(`mode: none, ${at("https://a.example")}`), ["auth.mode"]);
+    assert.deepEqual(faultsOf("oidc: { issuer: https://a.example }"), ["auth.oidc.audience"]);
+    assert.deepEqual(faultsOf('keys: [{ name: "oidc:ann", key: k }]'), ["auth.keys[0].name"]);
   });
 
   test("tool addresses are guarded as soon as the gateway listens for others", () => {

@@ -204,7 +204,9 @@ export class ChatEngine {
     const { rates } = this.#deps;
     if (!rates.bounds(caller.name)) return;
     const session = isSessionNamed ? sessionId : undefined;
-    announce?.(await rates.admitUser({ caller: caller.name, user: request.user ?? undefined, session }));
+    announce?.(
+      await rates.admitUser({ caller: caller.name, user: caller.user ?? request.user ?? undefined, session }),
+    );
   }
 
   /** Tools are chosen where there are more than may be offered, all sessions by what the versions in force say of themselves. */

@@ -11,6 +11,8 @@ export interface Caller {
   readonly tools: readonly string[];
   /** May decide about calls that wait for a person. */
   readonly mayApprove?: boolean;
+  /** Counts in place of the `user` of a request. */
+  readonly user?: string;
 }
 
 /** Whose a tool call is. */

@@ -121,7 +121,7 @@ export class Run {
   }
 
   get user(): string | undefined {
-    return this.request.user ?? undefined;
+    return this.caller.user ?? this.request.user ?? undefined;
   }
 
   /** Whose conversation this is, as far as the request tells. */

@@ -29,34 +29,45 @@ export interface AccessOptions {
  * 3. A page of another origin cannot use a gateway that asks for no key (`insufficient_scope`).
  * 4. After 50 refused keys in a minute from one address, further refusals there are 429; valid keys always work.
  *
- * Sets `request.caller`. Throws the refusal.
+ * Sets `request.caller`. Throws the refusal; where a token has to be checked first, returns a promise that rejects with it.
  */
 export function createAccessCheck({
   host,
   auth,
-}: AccessOptions): (request: FastifyRequest, access: Access) => void {
+}: AccessOptions): (request: FastifyRequest, access: Access) => void | Promise<void> {
   const authenticator = new Authenticator(auth);
   const brake = new FailureBrake();
   const loopback = isLoopback(host);
 
-  const admit = (request: FastifyRequest, access: Access): Caller => {
+  const refused = (request: FastifyRequest, error: unknown): never => {
+    if (error instanceof GatewayError && error.status === 401)
+      brake.failed(request.raw.socket?.remoteAddress);
+    throw error;
+  };
+  const admit = (request: FastifyRequest, access: Access): Caller | Promise<Caller> => {
     if (access === "public") return ANONYMOUS;
     try {
-      return authenticator.admit(access, request.headers.authorization);
+      const { authorization } = request.headers;
+      const bearer = authenticator.tokenCaller(authorization);
+      if (!(bearer instanceof Promise)) return authenticator.admit(access, authorization, bearer);
+      return bearer
+        .then((caller) => authenticator.admit(access, authorization, caller))
+        .catch((error) => refused(request, error));
     } catch (error) {
-      if (error instanceof GatewayError && error.status === 401)
-        brake.failed(request.raw.socket?.remoteAddress);
-      throw error;
+      return refused(request, error);
     }
   };
-
-  return (request, access) => {
-    const caller = admit(request, access);
+  const enter = (request: FastifyRequest, caller: Caller): void => {
     if (loopback) {
       checkHost(request);
       if (caller.kind === "open") checkOrigin(request.headers.origin);
     }
     request.caller = caller;
+  };
+
+  return (request, access) => {
+    const caller = admit(request, access);
+    return caller instanceof Promise ? caller.then((one) => enter(request, one)) : enter(request, caller);
   };
 }
 

@@ -2,6 +2,7 @@ import { hash, timingSafeEqual } from "node:crypto";
 import type { ToolLevel } from "../core/tool.ts";
 import { KEY_PREFIX, type KeyBook, type Role } from "../engine/keys/key-book.ts";
 import { GatewayError } from "../errors.ts";
+import { TOKEN_CALLER, type TokenCallers } from "./token-callers.ts";
 
 /**
  * Who may call a route: anyone (`public`), whoever has any key (`any`), uses the client API, decides about calls or asked for them, keeps the
@@ -31,6 +32,8 @@ export interface Caller {
   readonly mayApprove: boolean;
   /** The `Authorization` value to hand to an upstream without a key of its own; never a key of this gateway. */
   readonly credential: string | undefined;
+  /** The person the request is for, where a token says it; it counts in place of the `user` of the body. */
+  readonly user?: string;
 }
 
 export interface ClientKey {
@@ -51,6 +54,8 @@ export interface AuthSettings {
   mode: "keys" | "none";
   keys: readonly ClientKey[];
   stored?: StoredKeys;
+  /** Callers with tokens of an issuer, where there is one. */
+  tokens?: TokenCallers | undefined;
 }
 
 /** More spellings of valid keys than a client would use; above it the memory starts afresh. */
@@ -81,14 +86,16 @@ export class Authenticator {
   readonly #keys: readonly { digest: Buffer; caller: Caller }[];
   readonly #known = new Map<string, Caller>();
   readonly #stored: StoredKeys | undefined;
+  readonly #tokens: TokenCallers | undefined;
   readonly #managed: boolean;
   readonly #clientOpen: boolean;
 
-  constructor({ adminKey, mode, keys, stored }: AuthSettings) {
+  constructor({ adminKey, mode, keys, stored, tokens }: AuthSettings) {
+    this.#tokens = tokens;
     this.#stored = stored;
     const clients = keys.map((key) => ({ digest: digest(key.key), caller: clientOf(key) }));
     this.#managed = adminKey !== undefined;
-    this.#clientOpen = mode === "none" || (!this.#managed && keys.length === 0);
+    this.#clientOpen = mode === "none" || (!this.#managed && keys.length === 0 && !tokens);
     const admin: Caller = {
       name: "admin",
       kind: "admin",
@@ -101,12 +108,17 @@ export class Authenticator {
     this.#keys = adminKey === undefined ? clients : [...clients, { digest: digest(adminKey), caller: admin }];
   }
 
+  /** The caller behind a token, as `TokenCallers` tells it; `undefined` for every other `Authorization` value. */
+  tokenCaller(authorization: string | undefined): Caller | Promise<Caller> | undefined {
+    return this.#tokens?.callerOf(authorization);
+  }
+
   /**
-   * The caller behind an `Authorization` value, for a route of this access.
+   * The caller behind an `Authorization` value (`bearer` if it was a token), for a route of this access.
    * Throws `missing_api_key`, `invalid_api_key` or, for a key whose role does not open it, `insufficient_scope`.
    */
-  admit(access: Exclude<Access, "public">, authorization: string | undefined): Caller {
-    const known = this.#identify(authorization);
+  admit(access: Exclude<Access, "public">, authorization: string | undefined, bearer?: Caller): Caller {
+    const known = bearer ?? this.#identify(authorization);
     // Where anyone may manage the gateway, so may everyone with a key.
     const isOpen = access === "admin" || access === "tools" ? !this.#managed : this.#clientOpen;
     if (known) {
@@ -126,6 +138,7 @@ export class Authenticator {
   /** Whoever has this name now: the one behind a key, or those who need none. */
   named(name: string): Caller | undefined {
     if (name === ANONYMOUS.name) return this.#clientOpen ? this.#open(undefined) : undefined;
+    if (name.startsWith(TOKEN_CALLER)) return this.#tokens?.named(name);
     const stored = this.#stored?.named(name);
     return this.#keys.findLast(({ caller }) => caller.name === name)?.caller ?? (stored && clientOf(stored));
   }

@@ -95,28 +95,33 @@ export function createServer(options: ServerOptions): FastifyInstance {
   return app;
 }
 
-/** The one `onRequest` hook of the edge. It is synchronous, for it runs on every request. */
+/** The one `onRequest` hook of the edge. It waits only for a token that has to be checked, for it runs on every request. */
 function guard(app: FastifyInstance, options: AccessOptions): void {
   const explain = explainUnknownUrls(app);
   const checkAccess = createAccessCheck(options);
   const isClosing = watchClosing(app);
 
-  const check = (request: FastifyRequest, reply: FastifyReply): void => {
-    checkFraming(request.raw);
+  const enter = (request: FastifyRequest, reply: FastifyReply): void => {
     const { config, bodyLimit } = request.routeOptions;
+    if (config?.url === undefined) throw explain(request.raw.url ?? "");
+    if (request.headers.expect !== undefined) continueOrRefuse(request.raw, reply.raw, bodyLimit);
+  };
+  const check = (request: FastifyRequest, reply: FastifyReply): void | Promise<void> => {
+    checkFraming(request.raw);
+    const { config } = request.routeOptions;
     const missing = config?.url === undefined;
     const access = missing ? "public" : (config.access ?? "admin");
     if (isClosing() && access !== "public") throw shuttingDown();
-    checkAccess(request, access);
-    if (missing) throw explain(request.raw.url ?? "");
-    if (request.headers.expect !== undefined) continueOrRefuse(request.raw, reply.raw, bodyLimit);
+    const checked = checkAccess(request, access);
+    return checked instanceof Promise ? checked.then(() => enter(request, reply)) : enter(request, reply);
   };
 
   app.decorateRequest("caller");
   app.addHook("onRequest", (request, reply, done) => {
     reply.header("x-request-id", request.id).header("cache-control", "no-store");
     try {
-      check(request, reply);
+      const checked = check(request, reply);
+      if (checked instanceof Promise) return void checked.then(() => done(), done);
     } catch (error) {
       return done(error as Error);
     }

@@ -9,6 +9,7 @@ import {
 } from "../../engine/sessions/session-book.ts";
 import { GatewayError } from "../../errors.ts";
 import { requireObject } from "../json-body.ts";
+import { TOKEN_CALLER } from "../token-callers.ts";
 
 type SessionRequest = FastifyRequest<{ Params: { id: string } }>;
 
@@ -75,7 +76,8 @@ async function nameOf(
     return { caller: request.caller.name, id };
   }
   if (caller !== undefined) {
-    if (typeof caller === "string" && callers.includes(caller)) return { caller, id };
+    if (typeof caller === "string" && (callers.includes(caller) || caller.startsWith(TOKEN_CALLER)))
+      return { caller, id };
     throw invalid("caller", `"caller" must be one of: ${callers.join(", ")}.`);
   }
   return { caller: await theOnly(sessions, callers, id, mayBeNew), id };
