@@ -82,6 +82,19 @@ readSamples([
     calls: [["write", '{"path": "a"}']],
   },
   {
+    title: "a reply that ends behind a whole name has called it",
+    format: "glm4",
+    text: "Ok.<tool_call>ping\n",
+    calls: [["ping", "{}"]],
+    content: "Ok.",
+  },
+  {
+    title: "a reply that ends behind the name of a tool that needs more was cut off",
+    format: "glm4",
+    text: "<tool_call>write",
+    calls: [["write", "", "…"]],
+  },
+  {
     title: "code behind its tag that calls nothing known is text",
     format: "llama3_json",
     text: "<|python_tag|>print(1)",

@@ -83,13 +83,18 @@ function* readName(input: TextInput, tools: Tools): Reading<string | undefined> 
     const begun = names.some((name) => name.startsWith(written.trimEnd()));
     if (marker !== undefined) return written;
     if (!(begun || NAME.test(written))) return "";
-    if (input.ended) {
-      if (!begun || written === "") return "";
-      input.at = input.text.length;
-      return undefined;
-    }
+    if (input.ended) return lastName(input, written, names);
     yield;
   }
+}
+
+/** The name that the reply ends in: a whole one, from which no other goes on, or the beginning of one. */
+function lastName(input: TextInput, written: string, names: readonly string[]): string | undefined {
+  const meant = names.filter((name) => name.startsWith(written.trimEnd()));
+  if (meant.length === 1 && meant[0] === written.trimEnd()) return written;
+  if (meant.length === 0 || written === "") return "";
+  input.at = input.text.length;
+  return undefined;
 }
 
 /** A declared name with the name of one of its parameters right behind it: the mark between them is missing. */
