@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
 import { ask, complete, stream } from "./support/client.ts";
+import { registerTool } from "./support/gateway.ts";
 import { chunk, frame, sse, streamed, whole } from "./support/upstream.ts";
 import { ANSWERS, clientTool, startWorld } from "./support/world.ts";
 
@@ -97,6 +98,29 @@ test("a call of the client's tool streams to it as its arguments come", async (t
   );
   const withPieces = seen.chunks.filter(({ choices }) => choices[0]?.delta["tool_calls"]);
   assert.ok(withPieces.length > 2, "the arguments did not come in pieces");
+});
+
+test("a call that the reply ends in before its arguments is not run without any", async (t) => {
+  const names = ["qwen3_coder", "glm4", "minimax_m2", "hermes", "kimi_k2", "mistral"];
+  const yaml = `models: [${names.map((name) => `{ match: ${name}, protocol: ${name} }`).join(", ")}]`;
+  const { upstream, gateway, tools } = await startWorld(t, [], { yaml });
+  const parameters = { type: "object", properties: { filter: { type: "string" } } };
+  await registerTool(gateway, "list_all", { url: tools.urlOf("list_all"), parameters });
+  const texts: Record<string, string> = {
+    qwen3_coder: "<tool_call><function=list_all><parameter=fil",
+    glm4: "<tool_call>list_all<arg_key>filter",
+    minimax_m2: '<minimax:tool_call><invoke name="list_all"><parameter name="fil',
+    hermes: '<tool_call>{"name": "list_all", "arguments":',
+    kimi_k2: "<|tool_call_begin|>functions.list_all:0<|tool_call_argument_begin|>",
+    mistral: "[TOOL_CALLS]list_all[ARGS]",
+  };
+  for (const [name, text] of Object.entries(texts)) {
+    upstream.script(name, [saying({ content: text }), streamed(ANSWERS)]);
+    const seen = await stream(gateway, ask(name));
+    assert.equal(seen.content, "It is sunny.", name);
+    assert.match(String(upstream.of(name)[1]?.body.messages.at(-1)?.content), /end of the text/, name);
+  }
+  assert.equal(tools.requests.length, 0);
 });
 
 test("the provider's own calls win over the same ones in the text", async (t) => {

@@ -7,7 +7,7 @@ import {
 } from "../adapter.ts";
 import type { Delta } from "../wire.ts";
 import { lineBehind, type MarkerScan } from "./marker-scan.ts";
-import type { Emit, ReaderContext, TextFormat, TextReader } from "./reader.ts";
+import type { Emit, ReaderContext, TextEvent, TextFormat, TextReader } from "./reader.ts";
 
 /** Where servers put what a model thinks. */
 const REASONING = ["reasoning_content", "reasoning"];
@@ -44,6 +44,8 @@ export class TextAdapter implements ProtocolAdapter {
   #thought: Channel | undefined;
   #thoughtMember = "reasoning_content";
   #calls = 0;
+  /** Calls without arguments so far, that have not ended. */
+  readonly #bare = new Set<number>();
   /** Text of the answer has come. */
   #begun = false;
   /** Nothing is read any more. */
@@ -140,6 +142,15 @@ export class TextAdapter implements ProtocolAdapter {
     this.#off = true;
     this.#text.reader.end(this.#into(said, this.#text));
     this.#thought?.reader.end(this.#into(said, this.#thought));
+    // A call that was cut off before its arguments must not look like one without any.
+    for (const index of this.#bare)
+      said.fragments.push({ ...pieceOf(index, "{"), place: said.fragments.length });
+  }
+
+  /** Notes which calls have begun and brought nothing yet. */
+  #follow(kind: TextEvent["kind"], index: number): void {
+    if (kind === "call") this.#bare.add(index);
+    else this.#bare.delete(index);
   }
 
   #into(said: Said, channel: Channel): Emit {
@@ -152,10 +163,11 @@ export class TextAdapter implements ProtocolAdapter {
       const index = channel.calls[event.call];
       const head =
         event.kind === "call" ? { id: event.id, name: event.name } : { id: undefined, name: undefined };
+      this.#follow(event.kind, index as number);
       const { text, repairs } = event.kind === "arguments" ? event : { text: "", repairs: undefined };
       const place = said.fragments.length;
       if (event.kind !== "call_end")
-        said.fragments.push({ index, ...head, text, repairs, kind: "function", extra: undefined, place });
+        said.fragments.push({ ...pieceOf(index, text), ...head, repairs, place });
     };
   }
 
@@ -168,6 +180,9 @@ export class TextAdapter implements ProtocolAdapter {
     return shown;
   }
 }
+
+const pieceOf = (index: number | undefined, text: string) =>
+  ({ index, id: undefined, name: undefined, text, kind: "function", extra: undefined }) as const;
 
 function isChanged(before: Delta, after: Delta, { fragments }: Said): boolean {
   return fragments.length > 0 || Object.keys(after).some((member) => after[member] !== before[member]);

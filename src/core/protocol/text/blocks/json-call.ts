@@ -65,6 +65,8 @@ export function* readCall(source: CallSource, wrappers = 0): Reading<Found> {
   input.release();
   if (draft.call !== undefined) return "call";
   if (end === "closed") return finish(source, draft);
+  if (end === "cut" && draft.name !== undefined && !draft.noTool && !shape.bare)
+    begin(source, draft, draft.name);
   return end === "cut" ? "cut" : "none";
 }
 

@@ -62,11 +62,14 @@ export function namedBlock(row: NamedBlock): Block {
 
 /** Reads the arguments; `false` where there are none to read. */
 function* readBody(row: NamedBlock, source: CallSource, { name, id }: Header): Reading<boolean> {
-  const { input, context, stops } = source;
+  const { input, out, context, stops } = source;
   yield* skipBlanks(input);
   yield* skipFence(input);
   const next = yield* skipBlanks(input);
-  if (next === "") return true;
+  if (next === "") {
+    out.call(name, id);
+    return true;
+  }
   if (row.wholeCall && next === "{") return (yield* readCall(source)) !== "none";
   const isEmpty = (yield* stops.here(input)) !== undefined;
   const isText = row.textName !== undefined && new SchemaView(context.tools.get(name)).onlyText !== undefined;

@@ -229,6 +229,8 @@ class Tagged {
           return this.#ended(input, writer, schema);
       }
     }
+    // The reply has ended inside of a parameter.
+    if (input.ended) input.at = input.text.length;
     return "cut";
   }
 
