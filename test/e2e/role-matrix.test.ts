@@ -101,6 +101,24 @@ test("other spellings of a route open nothing", async (t) => {
   }
 });
 
+test("no route can be reached without a key by a slash at the end, other letters or OPTIONS", async (t) => {
+  const { server, routes } = await gateway();
+  t.after(() => server.close());
+  const isPublic = (url: string) => MATRIX.some(([path, meant]) => meant === "public" && path.test(url));
+  for (const { method, url } of routes.filter((route) => route.url !== "*" && !isPublic(route.url))) {
+    const path = url.replaceAll(/:[a-z]+/g, "x1").replace("*", "x1");
+    for (const [verb, target] of [
+      [method, `${path}/`],
+      [method, path.toUpperCase()],
+      ["OPTIONS", path],
+    ] as const) {
+      const headers = { host: "127.0.0.1" };
+      const { statusCode } = await server.inject({ method: verb as "GET", url: target, headers });
+      assert.ok([401, 404, 405].includes(statusCode), `${verb} ${target}: ${statusCode}`);
+    }
+  }
+});
+
 test("the list of routes is read rightly", async () => {
   const app = fastify();
   app.get("/a", () => "");
