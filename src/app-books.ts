@@ -18,7 +18,7 @@ const LEASE_GRACE_MS = 120_000;
 /** What is written down of runs and sessions, and of what they use. */
 export function openBooks(config: Config, stores: Stores, keys: KeyBook) {
   return {
-    ...openRuns(stores),
+    ...openRuns(config, stores),
     sessions: new SessionBook(stores.documents, Date.now, config.sessions.ttl_s * 1_000),
     spending: spendingOf(config, stores),
     ...openRates(config, stores, keys),
@@ -26,10 +26,17 @@ export function openBooks(config: Config, stores: Stores, keys: KeyBook) {
 }
 
 /** Records of runs, of which other processes on the same store see what has ended. */
-function openRuns({ documents, tools }: Stores): { book: RunBook; sharedRuns: SharedRuns | undefined } {
-  if (!tools.watch) return { book: new RunBook(), sharedRuns: undefined };
+function openRuns(
+  { runs: { max, max_bytes: bytes } }: Config,
+  { documents, tools }: Stores,
+): { book: RunBook; sharedRuns: SharedRuns | undefined } {
+  const limits = { runs: max, bytes };
+  if (!tools.watch) return { book: new RunBook(limits), sharedRuns: undefined };
   const sharedRuns = new SharedRuns(documents);
-  return { book: new RunBook({}, ({ owner, record }) => void sharedRuns.keep(owner, record)), sharedRuns };
+  return {
+    book: new RunBook(limits, ({ owner, record }) => void sharedRuns.keep(owner, record)),
+    sharedRuns,
+  };
 }
 
 /** Counts requests, calls and tokens, where they are bounded. */

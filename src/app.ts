@@ -213,7 +213,13 @@ async function registerRoutes(server: FastifyInstance, parts: Parts): Promise<vo
   await server.register(approvalRoutes, { approvals });
   await server.register(toolRoutes, { registry });
   await server.register(invokeRoute, { registry, transport, health, writes, ...judging, now: Date.now });
-  await server.register(runRoutes, { book, shared: parts.sharedRuns, tools: registry, cases: judging });
+  await server.register(runRoutes, {
+    book,
+    shared: parts.sharedRuns,
+    tools: registry,
+    cases: judging,
+    content: config.runs.content,
+  });
   await server.register(sessionRoutes, {
     sessions,
     callers: () => callerNames(config, keys),

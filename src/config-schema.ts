@@ -60,6 +60,7 @@ export interface Settings {
   compat: "extended" | "strict";
   approvals: ApprovalSettings;
   tools: { network?: "open" | "guarded"; allow_hosts: string[] };
+  runs: { max: number; max_bytes: number; content: "full" | "redacted" };
   overload: { memory_bytes?: number; loop_delay_ms: number };
   ledger: { min_acks: number };
 }
@@ -246,6 +247,11 @@ export const SETTINGS: SettingSchema = group({
     ),
   }),
   ledger: section({ min_acks: whole(0, 0, 10) }),
+  runs: section({
+    max: whole(1_000, 1, 100_000),
+    max_bytes: whole(67_108_864, 1_048_576, 4_294_967_296),
+    content: oneOf(["full", "redacted"], "full"),
+  }),
   overload: section({
     memory_bytes: whole(undefined, 1_048_576, 1_099_511_627_776),
     loop_delay_ms: milliseconds(500),

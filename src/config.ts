@@ -54,6 +54,7 @@ const PLAIN = [
     "compat",
     "approvals",
     "overload",
+    "runs",
     "ledger",
     "log_share",
   ] as const),

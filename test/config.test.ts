@@ -45,6 +45,7 @@ suite("loadConfig", () => {
       },
       rates: { keys: {}, key: {}, user: {}, session: {} },
       overload: { loop_delay_ms: 500 },
+      runs: { max: 1_000, max_bytes: 67_108_864, content: "full" },
       ledger: { min_acks: 0 },
       budgets: { run: {}, session: {}, key: { day: {}, month: {} }, keys: {} },
       prices: [],

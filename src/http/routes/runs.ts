@@ -1,7 +1,9 @@
+import { hash } from "node:crypto";
 import { fastifySSE } from "@fastify/sse";
 import type { FastifyInstance, FastifyRequest } from "fastify";
 import { stringifyJson } from "../../core/json/stringify.ts";
 import type { JsonValue } from "../../core/json/value.ts";
+import { redactRun } from "../../engine/redact-run.ts";
 import type { ToolSnapshot } from "../../engine/registry/tool-snapshot.ts";
 import { type CaseSettings, makeCase } from "../../engine/run-case.ts";
 import type { BookEntry, RunBook, RunRecord } from "../../engine/run-record.ts";
@@ -18,38 +20,54 @@ export interface RunRouteDeps {
   tools: { snapshot(): ToolSnapshot };
   /** How the gateway reads arguments, and in which language it speaks to the model. */
   cases: CaseSettings;
+  /** `redacted`: nothing of what was said is shown, and there are no case files. */
+  content: "full" | "redacted";
 }
 
 /**
  * `GET /runs/{id}`: the record of a recent run, for the caller who made it and for administrators.
  * `GET /runs/{id}/events`: the same as server-sent events while the run goes on, the whole record after every change; the stream
- * ends with the run.
+ * ends with the run. The id of an event stands for that state of the record, at every gateway: who sends it as `Last-Event-ID` gets a
+ * state again only where it is the last.
  * `GET /runs/{id}/case?call=ID`: one call of it as a case file.
  */
 export function runRoutes(app: FastifyInstance, deps: RunRouteDeps, done: () => void): void {
   const { book, cases } = deps;
+  const isRedacted = deps.content === "redacted";
+  const shown = (record: RunRecord) => (isRedacted ? redactRun(record) : record);
   // Integers beyond the safe ones keep their digits, as in every JSON answer.
   const serializer = (record: unknown) => stringifyJson(record as JsonValue);
   app.register(fastifySSE, { heartbeatInterval: 15_000, serializer }).after(() => {
     app.get("/runs/:id", { config: { access: "client" } }, async (request: RunRequest, reply) => {
       const { text, record } = await entryOf(deps, request);
-      if (text === undefined) return record;
+      if (text === undefined || isRedacted) return shown(record);
       return reply
         .type("application/json; charset=utf-8")
         .serializer((body: unknown) => String(body))
         .send(text);
     });
-    app.get("/runs/:id/case", { config: { access: "client" } }, async (request: RunRequest) =>
-      makeCase(await entryOf(deps, request), callOf(request), cases),
-    );
+    app.get("/runs/:id/case", { config: { access: "client" } }, async (request: RunRequest) => {
+      const entry = await entryOf(deps, request);
+      if (isRedacted)
+        throw new GatewayError(
+          "insufficient_scope",
+          "Cases hold arguments, which this gateway does not show.",
+        );
+      return makeCase(entry, callOf(request), cases);
+    });
     app.get(
       "/runs/:id/events",
       { sse: "only", config: { access: "client" } },
       async (request: RunRequest, reply) => {
         const { record } = await entryOf(deps, request);
+        let known = reply.sse.lastEventId;
         for await (const state of statesOf(book, record, (wake) => reply.sse.onClose(wake))) {
           if (!reply.sse.isConnected) return;
-          await reply.sse.send({ data: state });
+          const data = shown(state);
+          const id = hash("sha256", serializer(data)).slice(0, 16);
+          if (id !== known || state.ended_at !== null) await reply.sse.send({ id, data });
+          else reply.sse.sendHeaders();
+          known = id;
         }
       },
     );
