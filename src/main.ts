@@ -40,13 +40,13 @@ async function start(): Promise<void> {
 async function lead({ workers: count, logLevel: level }: Config): Promise<void> {
   const log = createLogger({ level, onDropped() {} });
   log.info({ stage: "start", status: "workers", count });
-  process.exitCode = await runWorkers({
+  const code = await runWorkers({
     count,
-    configFault: EXIT_CONFIG,
     onBegun: (pid) => log.info({ stage: "workers", status: "begun", pid }),
     onDied: (pid, code) =>
       log.error({ stage: "workers", status: "died", pid, code }, "A worker is replaced."),
   });
+  process.exit(code);
 }
 
 /** SIGTERM and SIGINT: no new work, open runs may end, then everything is closed. A second signal ends at once. */

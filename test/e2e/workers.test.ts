@@ -1,5 +1,7 @@
 /** Several processes on one machine. */
 import assert from "node:assert/strict";
+import { once } from "node:events";
+import { type AddressInfo, createServer } from "node:net";
 import { after, before, suite, test } from "node:test";
 import { noRedis, type RedisServer, startRedis } from "../support/redis-server.ts";
 import { eventually } from "./support/open-stream.ts";
@@ -13,6 +15,19 @@ test("with a store of one process more than one worker ends the start with 78", 
   assert.match(gateway.stderr, /^environment: TOOLWEIR_WORKERS: expected 1 with this store; .*redis:\/\//);
   const alone = await startProcess(t, { env: { TOOLWEIR_WORKERS: "auto" } });
   await alone.ready();
+});
+
+test("a start that cannot succeed ends, as that of one process", { skip: noRedis() }, async (t) => {
+  const server = await startRedis();
+  t.after(() => server.stop());
+  const taken = createServer().listen(0, "127.0.0.1");
+  await once(taken, "listening");
+  t.after(() => void taken.close());
+  const { port } = taken.address() as AddressInfo;
+  const env = { TOOLWEIR_WORKERS: "2", TOOLWEIR_STORE: server.url, TOOLWEIR_PORT: String(port) };
+  const gateway = await startProcess(t, { env });
+  assert.equal(await gateway.exit(), 1);
+  assert.match(gateway.stderr, /EADDRINUSE/);
 });
 
 suite("two workers on one Redis", { skip: noRedis() }, () => {
@@ -46,6 +61,18 @@ suite("two workers on one Redis", { skip: noRedis() }, () => {
     };
     assert.equal(await counted(), 8, "whoever is asked tells of all");
     const [, pid] = /"status":"begun","pid":(\d+)/.exec(gateway.stdout) ?? [];
+    process.kill(Number(pid), "SIGSTOP");
+    const statuses = await Promise.all(
+      [1, 2, 3].map(async () => {
+        const signal = AbortSignal.timeout(9_000);
+        return fetch(`${gateway.url}/metrics`, { headers: { connection: "close" }, signal }).then(
+          ({ status }) => status,
+          () => "none",
+        );
+      }),
+    );
+    assert.ok(statuses.includes(503), "no figures rather than some of them");
+    assert.ok(!statuses.includes(200));
     process.kill(Number(pid), "SIGKILL");
     await eventually("the third listens", async () => listening() === 3, 20_000);
     assert.match(gateway.stdout, /"stage":"workers","status":"died"/);

@@ -26,8 +26,8 @@ export function opsRoutes(
     throw new GatewayError("not_ready", `Not ready: ${reason}.`, { headers: { "retry-after": "1" } });
   });
   app.get("/metrics", { config: { access: "metrics" } }, async (_request, reply) => {
-    reply.type(metrics.contentType);
-    return metrics.render();
+    const text = await metrics.render();
+    return reply.type(metrics.contentType).send(text);
   });
   app.get("/openapi.json", { config: { access: "any" } }, (_request, reply) => reply.send(openapi));
   done();
