@@ -1,8 +1,9 @@
 import type { ChatMessage } from "../core/protocol/wire.ts";
+import { isUnavailable } from "../errors.ts";
 import { confirmedIn } from "./approvals/confirm.ts";
-import { mentionsApproval, type ParkedRun, parkedTurn, wholeParked } from "./approvals/parked.ts";
+import { mentionsApproval, type ParkedRun, parkedTurn, takeLatest, wholeParked } from "./approvals/parked.ts";
 import { toldNow } from "./approvals/told.ts";
-import { restoreTurns } from "./kept-turns.ts";
+import { conversation, restoreTurns } from "./kept-turns.ts";
 import type { Run } from "./run-state.ts";
 
 /**
@@ -11,7 +12,33 @@ import type { Run } from "./run-state.ts";
  */
 export async function wholeConversation(run: Run, resumed: ParkedRun | undefined): Promise<ChatMessage[]> {
   const restored = await withTurns(run);
-  return resumed ? [...restored, ...(await wholeParked(parkedDeps(run), resumed))] : restored;
+  if (resumed) {
+    const deps = parkedDeps(run);
+    // It is gone on with now, and not once more with the next request of the session.
+    await takeLatest(deps, run.sessionId, ({ approvals: [first] }) => first === resumed.approvals[0]);
+    return [...restored, ...(await wholeParked(deps, resumed))];
+  }
+  return restored === run.messages ? withLatest(run) : restored;
+}
+
+/** The turn that the session was parked in, behind the message that it answered, where the client's history says nothing of it. */
+async function withLatest(run: Run): Promise<ChatMessage[]> {
+  const { messages, owner, sessionId } = run;
+  if (!run.isSessionNamed || run.tools.names.length === 0) return messages;
+  const placeIn = ({ conversation: kept }: ParkedRun) =>
+    messages.findLastIndex(
+      (message) => message.role !== "assistant" && conversation(owner, message) === kept,
+    );
+  const deps = parkedDeps(run);
+  try {
+    const parked = await takeLatest(deps, sessionId, (one) => placeIn(one) >= 0);
+    if (!parked) return messages;
+    return messages.toSpliced(placeIn(parked) + 1, 0, ...(await wholeParked(deps, parked)));
+  } catch (error) {
+    // Without the store nothing of it can be known.
+    if (isUnavailable(error)) return messages;
+    throw error;
+  }
 }
 
 async function withTurns(run: Run): Promise<ChatMessage[]> {

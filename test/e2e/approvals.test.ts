@@ -47,6 +47,38 @@ test("a call that changes something waits for a person, runs once after the yes,
   assert.equal(tools.requests.length, 1);
 });
 
+test("the next request of a named session goes on, also without the gateway's text in its history", async (t) => {
+  const { gateway, upstream, tools } = await startShop(t);
+  const session = { "x-toolweir-session": "s1" };
+  const next = async (messages: object[]) => {
+    upstream.script("m", [streamed(SAYS)]);
+    await stream(gateway, ask("m", { messages }), session);
+    return (upstream.of("m").at(-1)?.body.messages ?? []).map(({ role }) => role);
+  };
+  upstream.script("m", [streamed(ORDERS)]);
+  const first = await stream(gateway, ask("m"), session);
+  const [pending] = first.summary["pending_approvals"] as Pending[];
+  const asked = { role: "user", content: "Go." };
+  assert.deepEqual(await next([asked]), ["user"], "nothing is decided yet");
+  await approvals(gateway, `/${pending?.id}/approve`, {});
+  await settled(gateway, pending?.id ?? "");
+  assert.deepEqual(
+    await next([{ role: "user", content: "Other." }]),
+    ["user"],
+    "it was not the answer to that",
+  );
+  assert.deepEqual(await next([asked, { role: "user", content: "And?" }]), [
+    "user",
+    "assistant",
+    "tool",
+    "user",
+  ]);
+  const told = upstream.of("m").at(-1)?.body.messages[2];
+  assert.match(String(told?.content), /"success":true,"data":\{"tool":"create_order"/);
+  assert.deepEqual(await next([asked]), ["user"], "it was gone on with");
+  assert.equal(tools.requests.length, 1);
+});
+
 test("a denial is told to the model with its reason, and nothing runs", async (t) => {
   const { gateway, upstream, tools } = await startShop(t);
   upstream.script("m", [whole(ORDERS), whole(SAYS)]);

@@ -14,7 +14,7 @@ import type { Run } from "../run-state.ts";
 import { MAX_PENDING } from "./approvals.ts";
 import { confirmationOf } from "./confirm.ts";
 import { shownRequest } from "./described.ts";
-import { keepParked } from "./parked.ts";
+import { keepLatest, keepParked } from "./parked.ts";
 import { APPROVAL_TEXTS } from "./texts.ts";
 import { contentOf, isSettled, markPending, pendingOf } from "./told.ts";
 
@@ -149,7 +149,9 @@ async function keep(run: Run, { before, assistant, results }: WaitingTurn): Prom
     request: run.raw.toString("utf8"),
     toolsHeader: run.toolsHeader,
   };
-  await keepParked(run.deps.stores.documents, run.id, parked, ttlMs);
+  const { documents } = run.deps.stores;
+  await keepParked(documents, run.id, parked, ttlMs);
+  if (run.isSessionNamed) await keepLatest(documents, parked, run.id, ttlMs);
 }
 
 /** The results of a turn when every call in it was decided and carried out; `undefined` if that takes too long. */

@@ -1,3 +1,4 @@
+import { hash } from "node:crypto";
 import { isObject } from "../../core/protocol/adapter.ts";
 import type { ChatMessage } from "../../core/protocol/wire.ts";
 import { conversation, type TurnOwner } from "../kept-turns.ts";
@@ -39,6 +40,38 @@ export async function keepParked(
 ): Promise<void> {
   await documents.put("parked_run", runId, parked, { ttlMs: ttlMs + KEPT_MS });
 }
+
+/** Keeps which run of a session was parked last. */
+export async function keepLatest(
+  documents: DocumentStore,
+  { caller, sessionId }: ParkedRun,
+  runId: string,
+  ttlMs: number,
+): Promise<void> {
+  await documents.put("parked_run", latestKey(caller, sessionId), runId, { ttlMs: ttlMs + KEPT_MS });
+}
+
+/**
+ * The run of a session that was parked last, once everything in it is decided; it is given once. A client that keeps its history by itself, without
+ * the gateway's text, goes on with it.
+ */
+export async function takeLatest(
+  { documents, approvals, caller }: ParkedDeps,
+  sessionId: string,
+  fits: (parked: ParkedRun) => boolean,
+): Promise<ParkedRun | undefined> {
+  const key = latestKey(caller.name, sessionId);
+  const latest = await documents.get("parked_run", key);
+  if (typeof latest?.value !== "string") return undefined;
+  const parked = await findParked(documents, latest.value, caller.name);
+  if (!parked || !fits(parked)) return undefined;
+  const entries = await Promise.all(parked.approvals.map((id) => approvals.get(id)));
+  if (entries.some((entry) => entry?.state === "awaiting_approval")) return undefined;
+  return (await documents.delete("parked_run", key, latest.revision)) ? parked : undefined;
+}
+
+const latestKey = (caller: string, sessionId: string): string =>
+  hash("sha256", JSON.stringify(["latest", caller, sessionId]));
 
 /** The parked run of this caller; `undefined` if there is none. */
 export async function findParked(
