@@ -44,12 +44,13 @@ export function selectTools(
   const byName = new Map(permitted.map((tool) => [tool.definition.name, tool]));
   const chosen = new Map<string, SelectedTool>();
   const choose = (name: string, reason: SelectionReason, score?: number): void => {
-    if (chosen.size >= max || chosen.has(name) || !byName.has(name)) return;
+    // What the client names it expects, however many that are.
+    const isFull = chosen.size >= max && reason !== "forced";
+    if (isFull || chosen.has(name) || !byName.has(name)) return;
     chosen.set(name, { name, reason, ...(score !== undefined && { score: Math.round(score * 100) / 100 }) });
   };
   const messages = request.messages.slice(-MAX_MESSAGES);
-  const forced = forcedName(request);
-  if (forced !== undefined) choose(forced, "forced");
+  for (const name of chosenNames(request)) choose(name, "forced");
   const before = [...usedIn(request.messages), ...used].filter((name) => byName.has(name));
   for (const name of [...new Set(before)].slice(0, Math.ceil(max / 2))) choose(name, "used");
   for (const name of namesIn(messages)) choose(name, "mentioned");
@@ -105,7 +106,14 @@ function namesIn(messages: readonly ChatMessage[]): string[] {
   return [...new Set(words)].filter((word) => NAME_LIKE.test(word));
 }
 
-function forcedName({ tool_choice: choice }: ChatRequest): string | undefined {
-  const name = (choice as { function?: { name?: unknown } } | null | undefined)?.function?.name;
-  return typeof name === "string" ? name : undefined;
+/** The tools that `tool_choice` names: the one that is forced, or those that are allowed. */
+function chosenNames({ tool_choice: choice }: ChatRequest): string[] {
+  if (typeof choice !== "object" || choice === null) return [];
+  const { function: forced, allowed_tools: allowed } = choice as {
+    function?: { name?: unknown };
+    allowed_tools?: { tools?: unknown };
+  };
+  const list: unknown[] = Array.isArray(allowed?.tools) ? allowed.tools : [];
+  const names = [forced, ...list.map((one) => (one as { function?: { name?: unknown } } | null)?.function)];
+  return names.flatMap((one) => (typeof one?.name === "string" ? one.name : []));
 }

@@ -79,6 +79,13 @@ test("a forced tool is always there", async () => {
   assert.deepEqual(await chosen([user("weather")], { max: 1, request }), { translate: "forced" });
 });
 
+test("tools that the client allows are there, also more than are chosen otherwise", async () => {
+  const named = ["translate", "get_weather"].map((name) => ({ type: "function", function: { name } }));
+  const tool_choice = { type: "allowed_tools", allowed_tools: { mode: "auto", tools: [...named, null, {}] } };
+  const all = await chosen([user("mail")], { max: 1, request: { tool_choice } });
+  assert.deepEqual(all, { translate: "forced", get_weather: "forced" });
+});
+
 test("used tools stay, the latest first, and leave half of the places", async () => {
   const used = ["send_email", "create_invoice", "translate"];
   assert.deepEqual(await chosen([user("weather")], { max: 4, used }), {
