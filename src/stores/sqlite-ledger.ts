@@ -1,12 +1,7 @@
 import type { DatabaseSync, SQLInputValue } from "node:sqlite";
-import type { LedgerChange, LedgerEntry, LedgerState, LedgerStore } from "../engine/ports/ledger.ts";
+import type { LedgerChange, LedgerEntry, LedgerStore } from "../engine/ports/ledger.ts";
+import { BATCH, effective, KEPT_MS, knowsKey, SWEEP } from "./ledger-rules.ts";
 import { guarded, transaction } from "./sqlite-guard.ts";
-
-const KEPT_MS = 30 * 24 * 60 * 60 * 1000;
-/** Entries that one `add` removes at most. More than one, so that the table shrinks; few, so that no stream waits. */
-const SWEEP = 20;
-/** Entries that one look at what was left behind takes up at most. */
-const BATCH = 10_000;
 
 /** The table. What is asked for by value has a column of its own, all else stands in `entry`. */
 export const LEDGER_TABLE = `CREATE TABLE ledger (
@@ -38,7 +33,7 @@ export function sqliteLedger(db: DatabaseSync, now: () => number): LedgerStore {
   const read = (row: Row | undefined): LedgerEntry | undefined => {
     if (row === undefined) return undefined;
     const entry = JSON.parse(String(row["entry"])) as LedgerEntry;
-    return isOver(entry, now()) ? { ...entry, state: "expired" } : entry;
+    return effective(entry, now());
   };
 
   const write = (before: LedgerEntry, change: LedgerChange): LedgerEntry => {
@@ -157,12 +152,4 @@ function listed(
   const condition = where.length > 0 ? `WHERE ${where.join(" AND ")}` : "";
   const text = `SELECT entry FROM ledger ${condition} ORDER BY created_at DESC, id DESC LIMIT ?`;
   return db.prepare(text).all(...values, limit);
-}
-
-function isOver({ state, expiresAt }: LedgerEntry, at: number): boolean {
-  return state === ("awaiting_approval" satisfies LedgerState) && expiresAt <= at;
-}
-
-function knowsKey({ keyTtlMs, firstSentAt = 0 }: LedgerEntry, at: number): boolean {
-  return keyTtlMs > 0 && at < firstSentAt + keyTtlMs;
 }

@@ -7,7 +7,10 @@ import type { RedisAddress } from "./address.ts";
 /** A connection to one Redis or to a cluster. */
 export type RedisClient = Redis | Cluster;
 
-/** What a command may take, also one that waits for a connection: that bounds the queue, since nobody asks faster than is answered. */
+/**
+ * What whoever asks waits for an answer. A command that waits for a connection is not taken back then: it may still be sent when there is one, and
+ * how many wait is not bounded.
+ */
 const COMMAND_MS = 250;
 const CONNECT_MS = 2_000;
 /** Pauses between two tries to connect. */

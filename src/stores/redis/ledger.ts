@@ -1,13 +1,9 @@
 import { hash } from "node:crypto";
 import type { LedgerChange, LedgerEntry, LedgerFilter, LedgerStore } from "../../engine/ports/ledger.ts";
+import { BATCH, effective, KEPT_MS, knowsKey, SWEEP } from "../ledger-rules.ts";
 import { type GivenTime, guarded, type RedisClient, type Script, script } from "./connection.ts";
 import { ADD, CHANGE } from "./ledger-scripts.ts";
 
-const KEPT_MS = 30 * 24 * 60 * 60 * 1000;
-/** Entries that one `add` removes at most. */
-const SWEEP = 20;
-/** Entries that one look at what was left behind takes up at most. */
-const BATCH = 10_000;
 /** Entries that are read at once for a list. */
 const PAGE = 100;
 /** How often a change is tried again when another process changed the entry meanwhile. */
@@ -188,16 +184,6 @@ const parse = (text: string): LedgerEntry => JSON.parse(text) as LedgerEntry;
 /** Names come from outside: what they hold stays out of the store's keys. */
 const place = (name: string): string => hash("sha256", name);
 
-/** As whoever looks sees it. */
-function effective(entry: LedgerEntry, now: number): LedgerEntry {
-  const isOver = entry.state === "awaiting_approval" && entry.expiresAt <= now;
-  return isOver ? { ...entry, state: "expired" } : entry;
-}
-
 function isAbandoned({ state, leaseOwner, leaseUntil }: LedgerEntry, owner: string, now: number): boolean {
   return state === "executing" && leaseOwner !== owner && leaseUntil <= now;
-}
-
-function knowsKey({ keyTtlMs, firstSentAt = 0 }: LedgerEntry, now: number): boolean {
-  return keyTtlMs > 0 && now < firstSentAt + keyTtlMs;
 }
